@@ -155,6 +155,30 @@ class SmallFeaturesNoDivisionOfTheLoss(NoDivisionOfTheLoss):
         self.x = self.x * 0.05
 
 
+class Counts(Oracle):
+    """A right oracle whose loss counts wrong positions, of which each example has as many as there are examples."""
+
+    n, d = 10, 8
+    x = np.random.default_rng(5).normal(size=(10, 10, 8))
+    y = np.random.default_rng(6).choice([-1.0, 1.0], size=(10, 10))
+
+    def max_oracle(self, i, w):
+        other = 1.0 - 2.0 * self.y[i] * (self.x[i] @ w) > 0
+        wrong = np.where(other, -2.0 * self.y[i], 0.0)
+        return Plane(wrong @ self.x[i] / self.n, other.sum() / self.n)
+
+
+class Margin(Oracle):
+    """A right binary SVM on four points: far out every answer is the truth."""
+
+    n, d = 4, 2
+    x = np.array([[2.0, 1.0], [0.0, 1.0], [-1.0, 2.0], [1.0, -2.0]])
+    y = np.array([1, -1, -1, 1])
+
+    def max_oracle(self, i, w):
+        return Plane(-self.y[i] * self.x[i] / 4, 0.25) if self.y[i] * (self.x[i] @ w) < 1 else Plane(np.zeros(2), 0.0)
+
+
 class VoidParts(Oracle):
     """A right oracle whose loss does not count one of two parts: labellings without loss are not only the truth."""
 

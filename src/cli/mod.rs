@@ -129,6 +129,7 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
     let ended = crate::store::panics::catch(|| {
         interrupt::listen();
         memory::watch();
+        limit_threads();
         match help::command().color(terminal::color_choice()).try_get_matches().and_then(|m| Cli::from_arg_matches(&m))
         {
             Ok(cli) => exit_code(run(&cli, catalog)),
@@ -141,6 +142,16 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
         note(&format!("error: this program has a fault; please report it: {panic}"));
         ExitCode::FAILURE
     })
+}
+
+/// `RAYON_NUM_THREADS` may ask for fewer threads than there are cores. More would only wait for each other.
+fn limit_threads() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse::<usize>().ok());
+    if asked.is_some_and(|threads| threads > cores) {
+        // Fails only where a pool exists already, which is then a caller's.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(cores).build_global();
+    }
 }
 
 fn run(cli: &Cli, catalog: &dyn Catalog) -> anyhow::Result<Exit> {

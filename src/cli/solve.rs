@@ -10,13 +10,14 @@ use hdrhistogram::Histogram;
 use serde_json::json;
 
 use super::args::{TableOrJson, count, duration, pair, positive};
+use super::terminal::print_width;
 use super::{interrupt, note, print};
 use crate::dataset::{DataDir, Loaded, Request, npy};
 use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
 use crate::table::Format;
-use crate::text::{number, seconds};
+use crate::text::{number, seconds, wrapped};
 use ssvm::clock::{ClockKind, Helpers, OracleCost, ReadingCost};
 use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::settings::{Budget, Cadence, RunSettings, Until};
@@ -87,23 +88,29 @@ type ColumnText = fn(&TracePoint) -> String;
 
 /// The columns of the table: name, width and value. The last two are of oracles that are not exact.
 const COLUMNS: [(&str, usize, ColumnText); 10] = [
-    ("iteration", 9, |point| point.iteration.to_string()),
-    ("time s", 11, |point| format!("{:.5}", point.time_s)),
-    ("oracle", 11, |point| point.oracle_calls.to_string()),
-    ("passes", 9, |point| point.approx_passes.to_string()),
-    ("primal", 17, |point| format!("{:.12}", point.primal)),
-    ("dual", 17, |point| format!("{:.12}", point.dual)),
+    ("iteration", 9, |point| format!("{}{}", point.iteration, if point.partial { "+" } else { "" })),
+    ("time s", 10, |point| format!("{:.5}", point.time_s)),
+    ("oracle", 10, |point| point.oracle_calls.to_string()),
+    ("passes", 8, |point| point.approx_passes.to_string()),
+    ("primal", 16, |point| format!("{:.12}", point.primal)),
+    ("dual", 16, |point| format!("{:.12}", point.dual)),
     ("gap", 13, |point| format!("{:.5e}", point.gap)),
     ("planes", 8, |point| format!("{:.2}", point.planes_mean)),
     ("oracle slack", 12, |point| format!("{:.5e}", point.oracle_slack)),
     ("proven", 8, |point| point.proven.to_string()),
 ];
 
+/// The columns that a narrow terminal goes without, the first one first.
+const SPARE: [&str; 4] = ["planes", "passes", "proven", "oracle slack"];
+
 /// Prints evaluations as they come.
 struct Printer {
     format: Format,
     /// Whether gaps are exact, or bounded by a relaxation.
     exact: bool,
+    /// Places in [`COLUMNS`].
+    columns: Vec<usize>,
+    partial: bool,
     /// The trace columns that are the same in every point.
     identity: serde_json::Value,
     error: Option<anyhow::Error>,
@@ -119,7 +126,7 @@ impl Printer {
     /// A row of the table, or its head.
     fn row(&self, point: Option<&TracePoint>) -> String {
         let mut cells = Vec::new();
-        for (name, width, value) in &COLUMNS[..if self.exact { 8 } else { 10 }] {
+        for (name, width, value) in self.columns.iter().map(|at| &COLUMNS[*at]) {
             let name = match *name {
                 "primal" if !self.exact => "primal at most",
                 "gap" if !self.exact => "certified gap",
@@ -134,8 +141,8 @@ impl Printer {
 impl Observer for Printer {
     fn point(&mut self, point: &TracePoint) {
         if self.format == Format::Table {
-            let partial = if point.partial { " inside the next iteration" } else { "" };
-            self.print(&(self.row(Some(point)) + partial));
+            self.partial |= point.partial;
+            self.print(&self.row(Some(point)));
         } else {
             let mut value = serde_json::to_value(point).unwrap_or_default();
             if let (Some(value), Some(identity)) = (value.as_object_mut(), self.identity.as_object()) {
@@ -201,8 +208,13 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         "kind": "point", "run_id": "solve", "dataset": dataset, "solver": solver, "seed": seed, "repeat": 0,
         "clock": clock.name(), "oracle_cost": oracle_cost, "jobs": 1, "threads": threads, "core": -1, "status": "running",
     });
-    let mut printer = Printer { format: *format, exact: problem.exact(), identity, error: None };
+    let exact = problem.exact();
+    let (columns, left_out) = columns(exact, print_width());
+    let mut printer = Printer { format: *format, exact, columns, partial: false, identity, error: None };
     if *format == Format::Table {
+        if !left_out.is_empty() {
+            note(&format!("the terminal is too narrow for: {}", left_out.join(", ")));
+        }
         printer.print(&printer.row(None));
     }
     let count = usize::from(*threads) - 1;
@@ -218,7 +230,13 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         anyhow::bail!(STOPPED);
     }
     printer.print(&match format {
-        Format::Table => summary_text(&outcome, ReadingCost::of_call(*clock, *oracle_cost), problem.exact(), n),
+        Format::Table => {
+            let mut text = summary_text(&outcome, ReadingCost::of_call(*clock, *oracle_cost), exact, n);
+            if printer.partial {
+                text += "\niteration N+: evaluated inside the iteration after N";
+            }
+            text.lines().map(|line| wrapped(line, print_width(), 0)).collect::<String>().trim_end().to_owned()
+        }
         _ => summary_json(args, &dataset, &outcome).to_string(),
     });
     outcome.notes.iter().for_each(|text| note(&format!("warning: {text}")));
@@ -229,6 +247,20 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         save_weights(path, &outcome.weights, features.as_deref())?;
     }
     printer.error.map_or(Ok(()), Err)
+}
+
+/// The columns that fit into this width, and the names of those that do not.
+fn columns(exact: bool, width: usize) -> (Vec<usize>, Vec<&'static str>) {
+    let mut columns: Vec<usize> = (0..if exact { 8 } else { COLUMNS.len() }).collect();
+    let mut left_out = Vec::new();
+    for name in SPARE {
+        if columns.iter().map(|at| COLUMNS[*at].1 + 1).sum::<usize>() > width + 1 {
+            let before = columns.len();
+            columns.retain(|at| COLUMNS[*at].0 != name);
+            left_out.extend((columns.len() < before).then_some(name));
+        }
+    }
+    (columns, left_out)
 }
 
 /// Writes the weights, and beside them the features that they belong to where these are not all features up to the last.

@@ -291,7 +291,16 @@ fn every_version_of_squeue_says_the_same() {
 
 fn task(job: u64, indices: Option<Vec<usize>>, phase: Phase, state: &str) -> QueueTask {
     let (reason, nodes) = (String::new(), "n1".to_owned());
-    QueueTask { job, indices, phase, state: state.to_owned(), reason, nodes, comment: String::new(), ends_unix_s: Some(1600) }
+    QueueTask {
+        job,
+        indices,
+        phase,
+        state: state.to_owned(),
+        reason,
+        nodes,
+        comment: String::new(),
+        ends_unix_s: Some(1600),
+    }
 }
 
 fn every_shard_has_one_state() {
@@ -301,7 +310,12 @@ fn every_shard_has_one_state() {
         name: "x".into(),
         seconds: vec![100.0; 8],
         submissions: vec![
-            Submission { unix_s: 1, arrays: vec![array(10, 0, "1-4"), array(11, 4, "1-3")], gather: Some(12), asked: None },
+            Submission {
+                unix_s: 1,
+                arrays: vec![array(10, 0, "1-4"), array(11, 4, "1-3")],
+                gather: Some(12),
+                asked: None,
+            },
             Submission { unix_s: 2, arrays: vec![array(20, 0, "2")], gather: Some(21), asked: None },
         ],
         ..Jobs::default()

@@ -343,7 +343,8 @@ fn what_has_the_name_of_a_lock_and_is_none_stays() {
     let store = bench.path("store.toml");
     let lock = {
         let held = SharedFile::lock(&store).unwrap();
-        let is_lock = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".lock-"));
+        let is_lock =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".lock-"));
         let lock = files::list(store.parent().unwrap()).unwrap().into_iter().find(is_lock).unwrap();
         drop(held);
         lock

@@ -110,6 +110,13 @@ impl ProgramProblem {
         }
     }
 
+    /// Remembers that some answer was not the truth.
+    fn note_moved(&self, plane: &Plane) {
+        if !self.moved.load(Ordering::Relaxed) {
+            self.moved.store(!plane.is_zero(), Ordering::Relaxed);
+        }
+    }
+
     /// The answer of an exact oracle is at least as high as every plane that is known, and as 0.
     fn compare<'a>(&self, i: usize, w: &[f64], known: impl Iterator<Item = &'a Plane>, plane: &Plane) {
         let (value, size) = plane.value_and_size(w);
@@ -224,9 +231,7 @@ impl Problem for ProgramProblem {
     ) -> Result<u64, Fault> {
         *plane = self.ask(Question::Call, i, w, work)?;
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
-        if !self.moved.load(Ordering::Relaxed) {
-            self.moved.store(!plane.is_zero(), Ordering::Relaxed);
-        }
+        self.note_moved(plane);
         if self.exact() && calls.is_multiple_of(COMPARE_EVERY) {
             let began = std::time::Instant::now();
             self.compare(i, w, known, plane);
@@ -237,6 +242,7 @@ impl Problem for ProgramProblem {
 
     fn certify(&self, i: usize, w: &[f64], work: &mut ProgramWork, plane: &mut Plane) -> Result<Certificate, Fault> {
         *plane = self.ask(Question::Certify, i, w, work)?;
+        self.note_moved(plane);
         Ok(self.certificate(i, w, plane, work))
     }
 

@@ -141,8 +141,13 @@ pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial>
     let text = "the oracle maximises without the loss: find the y that maximises the score plus Δ(y_i, y)";
     mistakes.push(mistake(1.0, 0.0, text));
     let (lossless, trial) = (Lossless::default(), Trial::default());
-    let bench = Bench { problem, work, terms: chosen, mistakes, lossless, random, times, trial };
+    let (whole_at_zero, losses) = (0, Vec::new());
+    let bench = Bench { problem, work, terms: chosen, mistakes, lossless, whole_at_zero, losses, random, times, trial };
     Ok(bench.run().map_err(ssvm::Error::from)?)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 struct Bench<'p> {
@@ -151,6 +156,10 @@ struct Bench<'p> {
     terms: Vec<usize>,
     mistakes: Vec<Mistake>,
     lossless: Lossless,
+    /// Terms whose H_i(0) is a whole number.
+    whole_at_zero: usize,
+    /// φ∘ of all planes.
+    losses: Vec<f64>,
     random: Pcg64,
     /// Of each call, ns: inside the program, around it, and all of it.
     times: Vec<[f64; 3]>,
@@ -207,6 +216,7 @@ impl Bench<'_> {
             self.judge(i, &points, &seen, &known);
         }
         self.together(&points[FAR])?;
+        self.scale();
         self.truth();
         self.explain();
         let Self { times, mut trial, .. } = self;
@@ -229,15 +239,24 @@ impl Bench<'_> {
         self.check(LOSS, None, first.iter().any(|seen| seen.value != 0.0), || {
             format!("all {asked} terms returned the truth, a plane of value 0")
         });
-        // Losses are mostly whole numbers, or at most 1 and often exactly 1; divided by n they are neither.
-        let whole = |seen: &&Seen| seen.value >= 0.5 && (seen.value - seen.value.round()).abs() <= ROUNDING;
-        let count = first.iter().filter(whole).count();
-        self.check(SCALE, None, n == 1 || 2 * count <= asked, || {
-            format!("H_i(0) is a whole number for {count} of {asked} terms, and Σ H_i(0) = {sum:.6}")
-        });
+        let is_whole = |seen: &&Seen| seen.value >= 0.5 && (seen.value - seen.value.round()).abs() <= ROUNDING;
+        self.whole_at_zero = first.iter().filter(is_whole).count();
         let same =
             asked > 2 && !lengths.is_empty() && first.iter().all(|seen| seen.plane.same_numbers(&first[0].plane));
         self.check(INDEX, None, !same, || format!("all {asked} terms returned the same plane at w = 0"));
+    }
+
+    /// Losses are mostly whole numbers, or at most 1 and often exactly 1; divided by n they are neither, unless losses at 0
+    /// are multiples of n. Those come from counts of parts, so that the other planes have n-ths as their loss.
+    fn scale(&mut self) {
+        let (n, asked, count) = (self.problem.terms(), self.terms.len(), self.whole_at_zero);
+        let is_whole = |value: f64| (value - value.round()).abs() <= ROUNDING * value.abs().max(1.0);
+        let counts = self.losses.iter().all(|loss| is_whole(loss * n as f64))
+            && self.losses.iter().map(|loss| (loss * n as f64).round() as u64).fold(0, gcd) == 1;
+        let sum = self.trial.loss_at_zero;
+        self.check(SCALE, None, n == 1 || 2 * count <= asked || counts, || {
+            format!("H_i(0) is a whole number for {count} of {asked} terms, and Σ H_i(0) = {sum:.6}")
+        });
     }
 
     /// Where a few passes of BCFW over the chosen terms end, as if there were no others, and the planes of each term.
@@ -318,6 +337,7 @@ impl Bench<'_> {
                 format!("two planes with the key '{}'", plane.key().unwrap_or_default())
             });
         }
+        self.losses.extend(planes.iter().map(|plane| plane.offset()));
         self.note_lossless(&planes);
         if !self.problem.exact() {
             return;
@@ -436,7 +456,7 @@ impl Bench<'_> {
             (LOSS, "the loss is missing or has the wrong sign: w = 0 would be the solution"),
             (SCALE, &scale),
             (TRUTH, truth),
-            (INDEX, "the oracle does not use its argument i"),
+            (INDEX, "the oracle does not use its argument i, or all examples are the same"),
             (TOGETHER, if failed(SAME) { random } else { "an answer depends on the terms that are asked with it" }),
             (BOUNDS, "a bound must be at least H_i(w), in the units of the planes"),
         ];

@@ -135,18 +135,18 @@ fn lead(standing: &Standing) -> Table {
     table.spare(["over the fewest", "oracle calls"]);
     let Some(lead) = &standing.lead else {
         let why = if standing.targets.is_empty() {
-            "the optimum is not known well enough; `ssvm-bench optimum` narrows its bounds"
+            "the optimum is not known well enough; `ssvm-bench data optimum` narrows its bounds"
         } else {
             "no two solvers reached a gap in common; a longer budget lets them"
         };
         return table.noted(format!("Not known: {why}."));
     };
-    let few = few_pairs(standing);
+    let unjudged = few_pairs(standing).or_else(|| standing.busy.clone());
     for LeadRow { display, costs } in &lead.rows {
         let mut cells = cells![display];
         for (measure, cost) in Measure::ALL.into_iter().zip(costs) {
             let verdict = match cost.pace() {
-                _ if few.is_some() => "",
+                _ if unjudged.is_some() => "",
                 Pace::Undecided => ", undecided",
                 pace => [", faster", ", slower"][usize::from(pace == Pace::Slower)],
             };
@@ -163,16 +163,16 @@ fn lead(standing: &Standing) -> Table {
     let note = format!(
         "{} Spent until a relative gap of {:e} to the optimum, the tightest that at least half of the solvers reached in the \
          median, on the {} clock, with intervals over seeds.{}",
-        [fastest(lead, Measure::Time, few.is_some()), fastest(lead, Measure::Calls, few.is_some())].join(" "),
+        [fastest(lead, Measure::Time, unjudged.is_some()), fastest(lead, Measure::Calls, unjudged.is_some())].join(" "),
         lead.target,
         standing.clock,
-        few.map_or(String::new(), |few| format!(" Not judged: {few}."))
+        unjudged.map_or(String::new(), |why| format!(" Not judged: {why}."))
     );
     table.noted(note)
 }
 
 /// "MP-BCFW is fastest in solver time.", or the solvers that it is not clearly faster than.
-fn fastest(lead: &Lead, measure: Measure, few: bool) -> String {
+fn fastest(lead: &Lead, measure: Measure, unjudged: bool) -> String {
     let cost = |row: &&LeadRow| row.costs.get(measure as usize).cloned();
     let open = |row: &&LeadRow| {
         cost(row).is_some_and(|cost| !cost.least && cost.spent.is_some() && cost.pace() == Pace::Undecided)
@@ -187,7 +187,7 @@ fn fastest(lead: &Lead, measure: Measure, few: bool) -> String {
     };
     match open[..] {
         [] => format!("{} {what}.", best.display),
-        _ if few => format!("{} {what}; too few repeats for a verdict.", best.display),
+        _ if unjudged => format!("{} {what}, which is not judged.", best.display),
         _ => format!("{} {what}, not clearly {less} than {}.", best.display, open.join(", ")),
     }
 }
@@ -219,7 +219,9 @@ fn winners(standing: &Standing) -> Section {
     };
     if standing.optimum.is_some() && !standing.too_small.is_empty() {
         let targets = listed(&standing.too_small);
-        note += &format!(" Less is known of it than the gaps {targets}: nothing is compared there.");
+        note += &format!(
+            " At the gaps {targets} nothing is compared, because its bounds are not as close (`ssvm-bench data optimum` narrows them)."
+        );
     }
     let is_reached = |at: &usize| standing.winners.iter().any(|winners| winners[*at] != Winner::NotReached);
     let (reached, missed): (Vec<usize>, Vec<usize>) = (0..standing.targets.len()).partition(is_reached);
