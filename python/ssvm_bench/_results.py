@@ -110,7 +110,7 @@ def _metadata(data: bytes, key: str, name: str) -> bytes:
     mark = key.encode() + b"\x18"
     at = data.rfind(mark)
     if at < 0:
-        raise ValueError(f"{name} has no '{key}': it is no run file of ssvm-bench")
+        raise ValueError(f"{name} has no '{key}': it is not a run file of ssvm-bench")
     length, at = _varint(data, at + len(mark))
     return base64.b64decode(data[at : at + length])
 
@@ -135,7 +135,7 @@ def decode_histogram(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
     if not data:
         return empty, empty
     if data[:3] != b"\x1c\x84\x93":
-        raise ValueError("this is no HdrHistogram in V2 form")
+        raise ValueError("this is not a HdrHistogram in V2 format")
     length = int.from_bytes(data[4:8], "big")
     digits = int.from_bytes(data[12:16], "big")
     unit = max(int.from_bytes(data[16:24], "big"), 1).bit_length() - 1
@@ -176,7 +176,7 @@ def plot(
         known = list(dict.fromkeys(bands[name]))
         for word in asked or ():
             if word not in known:
-                raise ValueError(f"no {name} {word!r}; there are: {', '.join(known)}")
+                raise ValueError(f"unknown {name} {word!r}; known: {', '.join(known)}")
     rows = list(datasets or dict.fromkeys(bands["dataset"]))
     labels = list(solvers or dict.fromkeys(bands["label"]))
     figure, grid = plt.subplots(

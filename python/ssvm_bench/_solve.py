@@ -77,7 +77,7 @@ class _Function(Oracle):
 
 def _oracle(problem: Problem, n: Optional[int], d: Optional[int], vectorized: bool) -> Oracle:
     if isinstance(problem, type) and issubclass(problem, Oracle):
-        raise TypeError(f"{problem.__name__} is a class: pass an object of it, {problem.__name__}(…)")
+        raise TypeError(f"{problem.__name__} is a class: pass an instance, {problem.__name__}(…)")
     if isinstance(problem, Oracle):
         _refuse_sizes(type(problem).__name__, n, d, vectorized)
         return problem
@@ -86,12 +86,12 @@ def _oracle(problem: Problem, n: Optional[int], d: Optional[int], vectorized: bo
         name = getattr(problem, "__name__", type(problem).__name__)
         oracle: Oracle = type(name, (_Function,), {})(problem, n, d, vectorized)
         return oracle
-    raise TypeError(f"{type(problem).__name__} is no Oracle, function max_oracle(i, w) or name of a data set")
+    raise TypeError(f"{type(problem).__name__} is not an Oracle, a function max_oracle(i, w) or the name of a data set")
 
 
 def _refuse_sizes(name: str, n: Optional[int], d: Optional[int], vectorized: bool) -> None:
     if n is not None or d is not None or vectorized:
-        raise TypeError(f"n, d and vectorized describe a function; {name} has sizes of its own")
+        raise TypeError(f"n, d and vectorized belong to a function; {name} states its own sizes")
 
 
 def _word(value: Any) -> str:

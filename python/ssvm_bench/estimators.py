@@ -54,7 +54,7 @@ except ImportError:
             known = self.get_params()
             for name, value in params.items():
                 if name not in known:
-                    raise ValueError(f"unknown parameter {name!r}; there are: {', '.join(known)}")
+                    raise ValueError(f"unknown parameter {name!r}; known: {', '.join(known)}")
                 setattr(self, name, value)
             return self
 
@@ -113,7 +113,7 @@ class _Trained(BaseEstimator):  # type: ignore[misc]
             return int(self.random_state)
         if _SKLEARN:
             return int(check_random_state(self.random_state).randint(2**31 - 1))
-        raise ValueError("random_state must be None or a whole number where scikit-learn is not installed")
+        raise ValueError("random_state must be None or a whole number when scikit-learn is not installed")
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "classes_"):
@@ -267,7 +267,7 @@ class ChainClassifier(_Trained):
     def _sequences(self, X: Sequence[npt.ArrayLike], p: Optional[int] = None) -> list[npt.NDArray[np.float64]]:
         sequences = [np.asarray(one, dtype=np.float64) for one in X]
         if not sequences:
-            raise ValueError("no sequence: X is empty")
+            raise ValueError("X is empty, expected at least one sequence")
         for number, one in enumerate(sequences):
             if one.ndim != 2 or not one.size:
                 raise ValueError(f"X[{number}] has the shape {one.shape}, expected [length, features]")
@@ -277,7 +277,7 @@ class ChainClassifier(_Trained):
             if p > _PIXELS:
                 raise ValueError(f"{p} features; the chain problem has at most {_PIXELS}")
             if not np.isin(one, (0.0, 1.0)).all():
-                raise ValueError(f"X[{number}] has features other than 0 and 1, which the chain problem does not take")
+                raise ValueError(f"X[{number}] has features other than 0 and 1, which the chain problem does not accept")
         return sequences
 
     @staticmethod

@@ -106,7 +106,7 @@ class Oracle:
 
     def truth(self, i: int) -> Answer:
         """The ground truth's plane, where it is not 0."""
-        raise NotImplementedError(f"{type(self).__name__} has truth_is_zero = False and no truth(i)")
+        raise NotImplementedError(f"{type(self).__name__} has truth_is_zero = False but no truth(i)")
 
     def serve(self) -> None:
         """Answers on standard input and output until the input ends. What is printed goes to standard error."""
@@ -211,7 +211,7 @@ def _answer_all(oracle: Oracle, source: BinaryIO, sink: int) -> None:
             _write(sink, line, source.read(int(rest[0])))
         elif word == b"ssvm-oracle":
             if int(rest[0]) != VERSION:
-                raise ValueError(f"the program speaks version {int(rest[0])} of the protocol, this is {VERSION}")
+                raise ValueError(f"the program speaks version {int(rest[0])} of the protocol, this package speaks version {VERSION}")
         else:
             raise ValueError(f"unknown request {line!r}")
 
@@ -274,7 +274,7 @@ def _frame(term: int, answer: Answer, d: int, took: int) -> tuple[Any, ...]:
     if plane.key is not None:
         key = str(plane.key)
         if not key or any(sign.isspace() for sign in key):
-            raise ValueError(f"term {term}: the key {key!r}, expected text without spaces")
+            raise ValueError(f"term {term}: the key is {key!r}, expected text without spaces")
         head += f" key={key}"
     if plane.operations is not None:
         head += f" operations={int(plane.operations)}"

@@ -134,7 +134,7 @@ def test_the_primal_of_a_chain_is_that_of_its_weights():
         ([np.zeros((2, 3))], [[0, 1, 2]], "a label per position"),
         ([np.zeros((27, 3))], [list(range(27))], "27 different labels; the chain problem has at most 26"),
         ([np.zeros((2, 3)), np.zeros((2, 4))], [[0, 1], [0, 1]], r"X\[1\] has 4 features, expected 3"),
-        ([], [], "no sequence"),
+        ([], [], "X is empty"),
     ],
 )
 def test_a_chain_refuses_what_the_program_has_no_problem_for(X, y, words):

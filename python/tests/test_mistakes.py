@@ -191,7 +191,7 @@ def test_wrong_arguments_are_named():
         ssvm_bench.solve(mistakes.Right)
     with pytest.raises(ssvm_bench.ProgramError, match="did you mean `mp-bcfw`"):
         ssvm_bench.solve("usps-synth:n=20", solver="mp-bcwf")
-    with pytest.raises(TypeError, match="has sizes of its own"):
+    with pytest.raises(TypeError, match="states its own sizes"):
         ssvm_bench.solve("usps-synth:n=20", n=5)
     with pytest.raises(ssvm_bench.ProgramError, match="unknown parameter `help`"):
         ssvm_bench.solve("usps-synth:n=20", help=True)

@@ -61,7 +61,7 @@ pub fn records(store: &Store) -> anyhow::Result<Vec<RunRecord>> {
     }
     if contents.records.is_empty() {
         let dir = store.dir().display();
-        bail!("{dir}: holds no run; `ssvm-bench run ci --out {dir}` makes them");
+        bail!("{dir}: contains no runs; make them with `ssvm-bench run ci --out {dir}`");
     }
     Ok(contents.records)
 }

@@ -53,14 +53,14 @@ pub fn run(args: &InitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     match (&args.folder, &args.file) {
         (Some(folder), _) => own_crate::write(folder, &args.solver, catalog),
         (None, Some(file)) => write_config(file, args, catalog, data),
-        (None, None) => bail!("a file to write is missing"),
+        (None, None) => bail!("no file to write was given; name one, such as mine.toml, or - to print the config"),
     }
 }
 
 fn write_config(file: &Path, args: &InitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let stream = files::is_stream(file);
     if file.exists() && !stream && !args.force {
-        bail!("{} exists; --force replaces it", file.display());
+        bail!("{} already exists; replace it with --force", file.display());
     }
     let active = active(&args.solver, catalog)?;
     let mut estimate = Estimate::default();
@@ -136,7 +136,7 @@ impl Estimate {
         let stopped = || interrupt::flag().load(Ordering::Relaxed);
         let info = catalog.dataset(request.head());
         let reason = if info.is_some_and(|info| matches!(info.argument, Argument::Program(_))) {
-            "its program is not started by init".to_owned()
+            "init does not start its program".to_owned()
         } else {
             match catalog.open(request) {
                 Ok(loaded) => {

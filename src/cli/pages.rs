@@ -74,7 +74,7 @@ fn only_datasets(mut summary: Summary, path: &Path, only: &[String]) -> anyhow::
 /// Reads a result folder and warns about what is wrong in it.
 pub fn open(folder: &Path, catalog: &dyn Catalog, only: &[String]) -> anyhow::Result<Study> {
     if readme::publishing() {
-        anyhow::bail!("{}: is a result folder; pages show committed summaries", folder.display());
+        anyhow::bail!("{}: is a result folder, but pages show committed summaries", folder.display());
     }
     let results = Study::open(folder, catalog, only)?;
     warn(&results);

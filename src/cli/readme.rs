@@ -142,7 +142,7 @@ fn pages(asked: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 fn made_parts(text: &str) -> anyhow::Result<Vec<(&str, &str)>> {
     let mut parts = Vec::new();
     for part in text.split(BEGIN).skip(1) {
-        let (command, after) = part.split_once(" -->").context("a 'made by' comment has no end")?;
+        let (command, after) = part.split_once(" -->").context("a 'made by' comment is not closed")?;
         let content = after.split_once(END).with_context(|| format!("the part made by '{command}' has no '{END}'"))?.0;
         parts.push((command.trim(), content));
     }
@@ -165,7 +165,7 @@ fn shell_commands(text: &str) -> Vec<String> {
 
 /// The words of a command, split as a shell does.
 fn words(command: &str) -> anyhow::Result<Vec<String>> {
-    shlex::split(command).with_context(|| format!("'{command}' has a quote without its end"))
+    shlex::split(command).with_context(|| format!("'{command}' has a quote that is not closed"))
 }
 
 /// Fails when a command is a call of this program that does not parse.

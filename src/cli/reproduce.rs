@@ -99,7 +99,7 @@ fn configs(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
 fn write_pages(results: &Study, out: &Path) -> anyhow::Result<(PathBuf, usize)> {
     let begin = |step: &str| {
         if interrupt::flag().load(Ordering::Relaxed) {
-            return Err(crate::Error::invalid("stopped; all runs are done, the same command makes the pages"));
+            return Err(crate::Error::invalid("stopped; all runs are done, and the same command writes the pages"));
         }
         note(step);
         Ok(())

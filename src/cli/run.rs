@@ -161,8 +161,7 @@ fn plan_part(
     let plan = Plan::new(experiment, catalog, &options.data_dir)?;
     if timed && !plan.undetermined.is_empty() {
         bail!(
-            "the paper's oracle cost would be solved by each machine for itself; keep it in an id file: `{split}`, \
-             then run with --ids {}",
+            "each machine would solve the paper's oracle cost for itself; store it in an id file with `{split}`, then run with --ids {}",
             id_file(&options.out).display()
         );
     }
@@ -233,7 +232,7 @@ pub fn complete(report: &Report) -> anyhow::Result<()> {
     }
     if report.gone > 0 {
         bail!(
-            "{} of {} finished runs are no longer in {}: their files were removed or changed while it ran; make them again with: {again}",
+            "{} of {} finished runs are no longer in {}: their files were removed or changed while this command ran; make them again with: {again}",
             report.gone,
             before + now + report.gone,
             report.out
@@ -241,7 +240,7 @@ pub fn complete(report: &Report) -> anyhow::Result<()> {
     }
     if let Some((label, message)) = report.failed.first() {
         bail!(
-            "{failed} of {planned} runs failed, such as {label}: {message}; with this mended, continue with: {again}"
+            "{failed} of {planned} runs failed, such as {label}: {message}; after fixing this, continue with: {again}"
         );
     }
     let (took, out) = (duration(report.seconds), &report.out);

@@ -129,7 +129,7 @@ impl Shown {
             Format::Csv => match &self.tables[..] {
                 [(.., table)] => table.csv(),
                 _ => {
-                    bail!("as csv these are several tables: name a folder for them with --out DIR, or one with --part")
+                    bail!("this view has several tables and a CSV file has one: name a folder with --out DIR, or choose a table with --part")
                 }
             },
             Format::Markdown if !self.remark.is_empty() => format!("{}\n{}\n", self.joined(format, None), self.remark),
@@ -226,8 +226,7 @@ fn of_cost(summary: &Summary, results: &Path) -> anyhow::Result<Shown> {
     let cost = &summary.breakeven;
     if cost.sets.is_empty() {
         bail!(
-            "{} has no data set with BCFW at two oracle costs; a config with oracle_cost = [1, 16] and `ssvm-bench run` make \
-             them, `ssvm-bench run breakeven` for the built-in data sets",
+            "{} has no data set with BCFW at two oracle costs; run a config with oracle_cost = [1, 16], or `ssvm-bench run breakeven` for the built-in data sets",
             results.display()
         );
     }
@@ -243,7 +242,7 @@ fn of_cost(summary: &Summary, results: &Path) -> anyhow::Result<Shown> {
 
 fn of_league(summary: &Summary, args: &ShowArgs, parts: &[Part]) -> anyhow::Result<Shown> {
     if summary.league.standings.is_empty() {
-        bail!("{}: nothing to compare in it", args.found_in.results.display());
+        bail!("{}: contains nothing to compare", args.found_in.results.display());
     }
     let wanted = parts.iter().copied().filter(|part| args.part.iter().any(|word| word == part.word()));
     let wanted: Vec<Part> = if args.part.is_empty() { parts.to_vec() } else { wanted.collect() };

@@ -52,7 +52,7 @@ impl Entry<'_> {
 }
 
 fn damaged(source: &Path, reason: impl std::fmt::Display) -> Error {
-    Error::file(source, format!("is not a whole tar archive ({reason}); fetch it again"))
+    Error::file(source, format!("is not a complete tar archive ({reason}); fetch it again"))
 }
 
 pub fn each_file(source: &Path, mut each: impl FnMut(&mut Entry<'_>) -> Result<()>) -> Result<()> {

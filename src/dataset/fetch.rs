@@ -199,7 +199,7 @@ impl PartialFile<'_> {
             (StatusCode::RANGE_NOT_SATISFIABLE, Some((_, total))) if have > 0 && total == Some(have) => return Ok(()),
             (StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE, _) => {
                 self.discard();
-                return Err(Stop::Broken("the server does not continue the file, which has changed there".into()));
+                return Err(Stop::Broken("the server cannot resume the download, because the file has changed there".into()));
             }
             (status, _) => {
                 let reason = format!("the server answered {status}");
@@ -311,7 +311,7 @@ pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> R
             match component {
                 Component::Normal(part) => path.push(part),
                 Component::CurDir => {}
-                _ => return Err(refuse("leaves the folder it is unpacked to")),
+                _ => return Err(refuse("leads out of the folder that the archive is unpacked into")),
             }
         }
         if !entry.kind.is_dir() && !entry.kind.is_file() {
@@ -320,7 +320,7 @@ pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> R
         if entry.kind.is_dir() || !needed(&entry.path) {
             return Ok(());
         }
-        left = left.checked_sub(entry.size).ok_or_else(|| refuse("makes it too large"))?;
+        left = left.checked_sub(entry.size).ok_or_else(|| refuse("makes the archive too large"))?;
         files::make_folder(path.parent().unwrap_or(staging.path()))?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let mut file = file.map_err(|e| match e.kind() {
@@ -333,7 +333,7 @@ pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> R
     let places = |top: &PathBuf| folder.join(top.file_name().unwrap_or_default());
     let tops = files::list(staging.path())?;
     if let Some(top) = tops.iter().map(places).find(|place| place.symlink_metadata().is_ok()) {
-        let message = "exists already; move it away to unpack the archive again";
+        let message = "already exists; move it away to unpack the archive again";
         return Err(Error::file(top, message));
     }
     tops.iter().try_for_each(|top| files::rename(top, &places(top)))

@@ -125,7 +125,7 @@ impl Header {
         let length = match bytes(8)?[..] {
             [0x93, b'N', b'U', b'M', b'P', b'Y', 1, 0] => usize::from(u16::from_le_bytes(array(&bytes(2)?))),
             [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, 0] => u32::from_le_bytes(array(&bytes(4)?)) as usize,
-            _ => return Err(not("it does not begin as one of version 1, 2 or 3")),
+            _ => return Err(not("its first bytes are not those of version 1, 2 or 3")),
         };
         if length > LONGEST {
             return Err(not(&format!("its header has {length} bytes")));

@@ -10,7 +10,7 @@ pub enum Error {
     NoSolver { patterns: String, known: String },
     #[error("the figure is not valid SVG: {0}")]
     Svg(resvg::usvg::Error),
-    #[error("the figure is too large for a PNG; take the SVG or fewer data sets")]
+    #[error("the figure is too large for a PNG; use the SVG or fewer data sets")]
     TooLarge,
     #[error("the PNG cannot be encoded: {0}")]
     Png(String),

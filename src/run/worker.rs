@@ -148,7 +148,7 @@ fn abandon(current: &mut CurrentRun) -> Option<Abandoned> {
     let status = current.abort.take().map(|reason| match reason {
         AbortReason::Timeout => {
             let after = seconds(started.elapsed().as_secs_f64());
-            Status::Failed(format!("hung: {after} after its start {INSIDE}, its time long over"))
+            Status::Failed(format!("hung: {after} after its start {INSIDE}, long after its timeout"))
         }
         AbortReason::Memory(usage) => Status::OutOfMemory { usage: format!("{usage}; {INSIDE}") },
     });

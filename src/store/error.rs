@@ -38,7 +38,7 @@ pub enum Error {
     // Result folders.
     #[error("contains only shards; `ssvm-bench cluster merge {dir} --out {dir}` joins them", dir = .0.display())]
     OnlyShards(PathBuf),
-    #[error("{why}; `ssvm-bench run C --out {}` makes them", dir.display())]
+    #[error("{why}; make results with `ssvm-bench run CONFIG --out {}`", dir.display())]
     NoResults { why: &'static str, dir: PathBuf },
     #[error(
         "another `ssvm-bench run` or `cluster merge` is writing into this folder; wait for it or choose another --out"

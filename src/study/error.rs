@@ -6,16 +6,16 @@ use polars::prelude::PolarsError;
 pub enum Error {
     #[error("result tables do not fit together: {0}")]
     Table(PolarsError),
-    #[error("latency histograms do not merge: {0}")]
+    #[error("latency histograms cannot be merged: {0}")]
     Histograms(hdrhistogram::AdditionError),
-    #[error("no run to show, {damaged} damaged files{first}; `ssvm-bench run C --out {folder}` makes them")]
+    #[error("no run to show, {damaged} damaged files{first}; make runs with `ssvm-bench run CONFIG --out {folder}`")]
     NoRun { damaged: usize, first: String, folder: String },
     #[error(
         "the bounds of {dataset} exclude each other: {low_of} has the lower bound {low:e}, {high_of} the certified upper bound \
          {high:e}; one of the two is wrong: delete it and run it again"
     )]
     Crossing { dataset: String, low: f64, low_of: String, high: f64, high_of: String },
-    #[error("--only {0} matches no DATASET/SOLVER in it")]
+    #[error("--only {0} matches no DATASET/SOLVER of these results")]
     NothingSelected(String),
 }
 

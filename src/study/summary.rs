@@ -88,8 +88,7 @@ impl Summary {
         let code = &self.code;
         (self.rules != RULES).then(|| {
             format!(
-                "Verdicts and intervals are those of an earlier version (code {code}), whose rules and thresholds were others; \
-                 they have not been made again."
+                "Verdicts and intervals are those of an earlier version (code {code}), which had other rules or thresholds; they have not been computed again."
             )
         })
     }
@@ -112,7 +111,7 @@ impl Summary {
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
         serde_json::from_str(&text)
-            .map_err(|error| Error::file(path, format!("is not a summary.json of this program: {error}; one of an older version is made again by `ssvm-bench report`")))
+            .map_err(|error| Error::file(path, format!("is not a summary.json of this program: {error}; if an older version wrote it, write it again with `ssvm-bench report`")))
     }
 
     pub fn write(&self, path: &Path) -> Result<()> {

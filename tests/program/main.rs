@@ -311,7 +311,7 @@ fn solve_ends_with_a_plain_message() {
     for (name, expected) in [
         ("oracle:", "no program is named"),
         ("oracle:/no/such/file", "there is no such file"),
-        ("oracle:no-such-program-anywhere x", "no folder of $PATH has it"),
+        ("oracle:no-such-program-anywhere x", "it is in no folder of $PATH"),
         ("oracle:sh,limt=3", "did you mean `limit`?"),
         ("oracle:sh 'x", "is not closed"),
     ] {

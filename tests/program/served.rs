@@ -117,7 +117,7 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("bytes", "expected 'plane"),
     ("unknown", "'colour=red' is unknown"),
     ("error", "no memory left"),
-    ("flood", "flooded standard error"),
+    ("flood", "bytes to standard error"),
     ("endless", "a line of more than"),
     ("child", "exit code 5"),
 ];

@@ -324,5 +324,5 @@ fn a_run_that_its_readings_outweigh_is_not_to_be_tried_again() {
     let path = |name: &str| dir.path().join(name).display().to_string();
     std::fs::write(path("fast.toml"), config).unwrap();
     let (code, _, error) = bench(&["run", &path("fast.toml"), "--out", &path("out"), "--jobs", "1"]);
-    assert!(code == 1 && error.contains("use the wall clock; with this mended, continue with: "), "{error}");
+    assert!(code == 1 && error.contains("use the wall clock; after fixing this, continue with: "), "{error}");
 }

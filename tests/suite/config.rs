@@ -140,7 +140,7 @@ fn what_is_wrong_is_named_with_its_line() {
         ("passes = 2", "passes = 2.5", "configs/test.toml:29: passes must be auto or a whole number"),
         ("passes = 2", "passes = 2\nM = 5", "configs/test.toml:30: M limits"),
         ("passes = 2", "N = 0", "configs/test.toml:29: N = 0 leaves"),
-        ("horseseg-synth:n=5", "usps-synth:n=50", "test.toml:15: data set 'usps-synth:n=50' is on line 12 already"),
+        ("horseseg-synth:n=5", "usps-synth:n=50", "test.toml:15: data set 'usps-synth:n=50' is already on line 12"),
         ("iterations = 10\n", "", "configs/test.toml:11: a budget with only a gap may never end"),
         ("iterations = 10\ngap = 1e-3\n", "", "configs/test.toml:10: this data set has no budget"),
         ("seed = 5", "gap_targets = [0.1, 0.2]", "configs/test.toml:2: gap_targets must be above 0 and descending"),
@@ -257,7 +257,7 @@ fn a_data_set_that_is_not_there_leaves_its_place_to_another() {
     assert!(error.contains("test.toml:5") && error.contains("unknown data set 'uspz'"), "{error}");
     let twice = "[[dataset]]\nname = \"usps-synth\"\n[[dataset]]\nname = \"usps\"\nelse = \"usps-synth\"\n";
     let error = plan(twice).map(drop).unwrap_err();
-    assert!(error.contains("'usps-synth' is on line 5 already"), "{error}");
+    assert!(error.contains("'usps-synth' is already on line 5"), "{error}");
     let paper: Vec<String> =
         Experiment::load("league", harness.solvers()).unwrap().datasets.into_iter().map(|d| d.name).collect();
     assert_eq!(paper, ["usps", "ocr", "horses", "stanford"]);

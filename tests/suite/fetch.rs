@@ -295,7 +295,7 @@ fn a_good_archive_is_unpacked_and_never_over_other_files() {
     unpack(&path, &folder, |_| true).unwrap();
     assert_eq!(fs::read_to_string(folder.join("set/text.txt")).unwrap(), "hello");
     fs::write(folder.join("set/text.txt"), "mine").unwrap();
-    assert!(unpack(&path, &folder, |_| true).unwrap_err().to_string().contains("exists already"));
+    assert!(unpack(&path, &folder, |_| true).unwrap_err().to_string().contains("already exists"));
     assert_eq!(fs::read_to_string(folder.join("set/text.txt")).unwrap(), "mine");
     assert_eq!(names(&folder), ["set"]);
 }
@@ -326,10 +326,10 @@ fn hostile_archives_are_refused_and_leave_nothing() {
     let absolute = format!("{away}/evil");
     type Case<'a> = (&'a str, Vec<(&'a str, T, &'a str)>, &'a str);
     let cases: Vec<Case> = vec![
-        ("climbs", vec![("../outside/evil", T::Regular, "")], "leaves the folder"),
-        ("climbs inside", vec![("a/../../outside/evil", T::Regular, "")], "leaves the folder"),
-        ("folder climbs", vec![("../outside/evil/", T::Directory, "")], "leaves the folder"),
-        ("absolute", vec![(&absolute, T::Regular, "")], "leaves the folder"),
+        ("climbs", vec![("../outside/evil", T::Regular, "")], "leads out of the folder"),
+        ("climbs inside", vec![("a/../../outside/evil", T::Regular, "")], "leads out of the folder"),
+        ("folder climbs", vec![("../outside/evil/", T::Directory, "")], "leads out of the folder"),
+        ("absolute", vec![(&absolute, T::Regular, "")], "leads out of the folder"),
         (
             "link and through it",
             vec![("l", T::Symlink, away), ("l/evil", T::Regular, "")],
@@ -362,7 +362,7 @@ fn an_archive_cut_short_is_refused() {
     let (path, folder) = (dir.path().join("cut.tar.gz"), dir.path().join("out"));
     let whole = archive("cut");
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    assert!(unpack(&path, &folder, |_| true).unwrap_err().to_string().contains("not a whole tar archive"));
+    assert!(unpack(&path, &folder, |_| true).unwrap_err().to_string().contains("not a complete tar archive"));
     assert!(names(&folder).is_empty());
 }
 
@@ -496,7 +496,7 @@ fn names_without_end_and_sizes_said_twice_are_refused() {
         (T::GNULongLink, vec![b'x'; 1 << 20], "is too long for a file"),
         (T::XHeader, vec![b'x'; 64 << 20], "is too long for a file"),
         (T::XHeader, b"12 size=999\n".to_vec(), "states its size twice"),
-        (T::XHeader, b"nonsense".to_vec(), "not a whole tar archive"),
+        (T::XHeader, b"nonsense".to_vec(), "not a complete tar archive"),
         (T::GNULongName, b"last".to_vec(), "ends after the name"),
     ] {
         let mut tar = tar::Builder::new(Vec::new());

@@ -208,7 +208,7 @@ fn incomplete_and_damaged_sets_say_what_is_wrong() {
     fs::write(root.join("images/0000001.jpg"), "no picture").unwrap();
     message("picture 0000001 is neither JPEG nor PNG");
     fs::write(dir.path().join("stanford_background/iccv09Data.tar.gz"), b"\x1f\x8bbroken").unwrap();
-    message("is not a whole tar archive");
+    message("is not a complete tar archive");
     assert!(ImageSet::from_name("usps").unwrap_err().to_string().contains("not an image set"));
 }
 
@@ -297,7 +297,7 @@ fn the_program_lists_prepares_and_draws() {
         (&["prepare", "horse"], "not an image set"),
         (&["check", "hosres"], "did you mean `horses`?"),
         (&["check", "ocr"], "letter.data.gz"),
-        (&["prepare", "horses", "stanford", "--output", "x.npz"], "--output takes one set"),
+        (&["prepare", "horses", "stanford", "--output", "x.npz"], "--output takes one data set"),
     ] {
         let output = program().args(arguments).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);

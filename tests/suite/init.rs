@@ -69,7 +69,7 @@ fn a_config_has_the_data_and_solvers_that_were_asked_for() {
     let experiment = Experiment::load(file, Harness::standard().solvers()).unwrap();
     let names: Vec<&str> = experiment.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
     assert_eq!((names, solvers(&experiment)), (vec!["ocr-synth:n=5", SMALL], vec!["mp-bcfw"]));
-    assert!(refused(&[file]).contains("--force replaces it"));
+    assert!(refused(&[file]).contains("replace it with --force"));
     for (arguments, expected) in [
         (["-d", "uspz"], "did you mean `usps`?"),
         (["-s", "bcwf"], "did you mean `bcfw`?"),

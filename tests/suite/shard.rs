@@ -216,7 +216,7 @@ fn an_id_file_says_which_runs_and_a_shard_does_not_repeat_what_is_done() {
         (lines.clone(), "1/4", "has 3 shards"),
         (lines.lines().take(3).collect::<Vec<_>>().join("\n"), "1/3", "has 2 of its 3 shards"),
         (lines.rsplit_once(' ').unwrap().0.to_owned() + "\n", "1/3", "has 47 of its 48 runs"),
-        (String::new(), "1/1", "holds no run"),
+        (String::new(), "1/1", "contains no runs"),
         ("0123456789abcdef0123\n".to_owned(), "1/1", "is not in the plan"),
         ("what is this\n".to_owned(), "1/1", "not the identity of a run"),
         (lines.replace("shards=3", "shards=x"), "1/3", "not part of a header"),
@@ -236,7 +236,7 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
         CONFIG.replace("\"virtual\"", "\"wall\"").replace("[1, 8]", "\"paper\"").replace("repeats = 4", "repeats = 1");
     let bench = Bench::new(&timed);
     let error = bench.refused(&["run", "config.toml", "--out", "out", "--shard", "1/2", "--format", "json"]);
-    assert!(error.contains("solved by each machine") || error.contains("price"), "{error}");
+    assert!(error.contains("each machine would solve") || error.contains("price"), "{error}");
     // A plan computes nothing: the list is made by `--write`.
     let plan = ["cluster", "plan", "config.toml", "--out", "out", "--shards", "2"];
     for emit in [&[][..], &["--emit", "lines"], &["--emit", "json"]] {

@@ -559,7 +559,7 @@ fn a_dry_run_submits_nothing() {
     cluster.write("out/shards.txt", "of another engine");
     assert_eq!(cluster.submit(&["--out", "out", "--shards", "5", "--dry-run"]).0, 0);
     let (code, _, error) = cluster.submit(&["--out", "out", "--shards", "5"]);
-    assert!(code == 1 && error.contains("is not of a submission"), "{error}");
+    assert!(code == 1 && error.contains("was not written by `cluster submit`"), "{error}");
     assert_eq!(std::fs::read_to_string(cluster.path("out/shards.txt")).unwrap(), "of another engine");
     assert!(cluster.calls().is_empty());
 }
@@ -599,7 +599,7 @@ fn what_cannot_be_done_says_what_to_do() {
     assert_eq!(cluster.submit(&["--out", "out", "--shards", "2"]).0, 0);
     let (code, printed, error) = without(&["cluster", "status", "out"]);
     assert!(
-        code == 0 && printed.contains("2 open") && error.contains("only the result folder is looked at"),
+        code == 0 && printed.contains("2 open") && error.contains("the status is that of the result folder alone"),
         "{printed}{error}"
     );
     for (arguments, expected) in [
@@ -615,7 +615,7 @@ fn what_cannot_be_done_says_what_to_do() {
         assert!(code == 1 && error.contains(expected), "{expected}: {error}");
     }
     let (code, _, error) = cluster.bench(&["cluster", "status", "nowhere"]);
-    assert!(code == 1 && error.contains("nothing was submitted from here"), "{error}");
+    assert!(code == 1 && error.contains("nothing was submitted from this folder"), "{error}");
     cluster.write("out/slurm/jobs.json", "{");
     let (code, _, error) = cluster.bench(&["cluster", "status", "out"]);
     assert!(code == 1 && error.contains("jobs.json:1:") && error.contains("delete it"), "{error}");

@@ -340,7 +340,7 @@ fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
     let output = command(&path, &["--gap", "1e-9", "--time", "1e-9"]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("wide, wider than 1e-9 (time is up; --time gives more)"), "{told}");
+    assert!(told.contains("wide, wider than 1e-9 (the time limit was reached; set a longer --time)"), "{told}");
     assert_eq!(Optima::read(&path).unwrap().entries.len(), 1, "what is certain is kept");
     // Numbers whose rounding is more than what is asked for.
     let file = dir.path().join("large.libsvm");
@@ -361,7 +361,7 @@ fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(
-        told.contains("wide, wider than 1e-12 (nothing more to gain: the rest is the allowance for rounding"),
+        told.contains("wide, wider than 1e-12 (it cannot become narrower: the rest is the allowance for rounding"),
         "{told}"
     );
     assert!(told.contains("scale them"), "{told}");

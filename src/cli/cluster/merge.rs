@@ -50,7 +50,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
         note(&format!("warning: {out} holds runs of several configs: {}", merged.plans.join(", ")));
     }
     if let Some(first) = merged.contradictions.first() {
-        bail!("{} runs contradict each other, such as {first}", merged.contradictions.len());
+        bail!("{} runs have records that contradict each other, such as {first}", merged.contradictions.len());
     }
     list.map_or(Ok(()), |list| Ok(merged.found.complete(&list.shards)?))
 }

@@ -92,8 +92,7 @@ pub fn known_plan(
     let unsolved = unsolved.map(|set| (&set.spec.name, "solve the paper's oracle cost"));
     if let Some((dataset, work)) = pending.chain(unsolved).next() {
         bail!(
-            "the runs of {dataset} are known only after the work that {look} leaves out: {work}; `{split}` does it and writes \
-             the shards; then repeat `{command}`"
+            "the runs of {dataset} depend on work that {look} does not do: {work}; `{split}` does it and writes the shards; then repeat `{command}`"
         );
     }
     Ok(plan)
@@ -105,7 +104,7 @@ pub fn write_ids(out: &Path, text: &str, replace: bool) -> anyhow::Result<()> {
     let shared = SharedFile::lock(&path)?;
     if !replace && shared.text()?.is_some_and(|there| there != text) {
         bail!(
-            "{} exists and is not of a submission; another engine may be using it: remove it, or choose another --out",
+            "{} already exists and was not written by `cluster submit`; another engine may be using it: remove it, or choose another --out",
             path.display()
         );
     }
@@ -140,7 +139,7 @@ impl EngineArgs {
     ) -> anyhow::Result<ClusterJob> {
         let out = script_path(out)?;
         if out.contains('\\') {
-            bail!("{out}: sbatch takes no output path with a backslash; choose another --out");
+            bail!("{out}: sbatch accepts no backslash in an output path; choose another --out");
         }
         // A config that is built in has a name and no file.
         let config = if experiment.path.exists() {

@@ -237,7 +237,7 @@ fn written_shards(args: &SubmitArgs, out: &Path, before: Option<&Jobs>) -> anyho
         return Ok(list);
     };
     if before.is_none() {
-        bail!("{} holds {other} shards: give --shards {other}, or remove it to split the plan again", ids.display());
+        bail!("{} has {other} shards: give --shards {other}, or remove it to split the plan again", ids.display());
     }
     Ok(None)
 }
@@ -247,7 +247,7 @@ fn wanted_shards(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usi
         Some(_) => "the plan is not that of the last submission, so it is split again; ",
         None => "",
     };
-    args.shards.with_context(|| format!("{changed}give the number of parts: --shards N"))
+    args.shards.with_context(|| format!("{changed}give the number of shards: --shards N"))
 }
 
 /// The tasks of earlier submissions in the queue. Without an answer nothing is submitted: it may be in the queue already.
@@ -260,7 +260,7 @@ fn queue(args: &SubmitArgs, before: Option<&mut Jobs>, out: &Path) -> anyhow::Re
     slurm::queue(jobs).with_context(|| {
         let file = Jobs::path(out);
         let file = file.display();
-        format!("cannot tell which shards are still in the queue; when none is, delete {file} and give --shards")
+        format!("cannot tell which shards are still in the queue; if none is, delete {file} and give --shards")
     })
 }
 

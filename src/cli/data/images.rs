@@ -80,7 +80,7 @@ pub fn prepare(args: &PrepareArgs, data: &DataDir) -> anyhow::Result<()> {
     let PrepareArgs { sets, output, half, slic } = args;
     let recipe = Recipe { slic: slic.params(), half: *half };
     if output.is_some() && sets.len() > 1 {
-        bail!("--output takes one set, not {}", sets.len());
+        bail!("--output takes one data set, not {}", sets.len());
     }
     for set in sets {
         // A stream cannot be read back: it gets a copy of the file in the cache.

@@ -93,7 +93,7 @@ fn find(catalog: &dyn Catalog, name: &str) -> anyhow::Result<&'static KnownSet> 
     }
     let names: Vec<&str> = public(catalog).map(|(info, _)| info.name).collect();
     let near = nearest(name, names.iter().copied());
-    bail!("there is no data set {name:?} with files of its own{near}; known: {}", names.join(", "))
+    bail!("{name:?} is not a public data set{near}; known: {}", names.join(", "))
 }
 
 fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result<()> {
@@ -139,14 +139,14 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
         names.iter().map(|name| find(catalog, name)).collect::<Result<_, _>>()?
     };
     if sets.is_empty() {
-        bail!("no data set is in {} ({}); see `ssvm-bench data list`", data.path.display(), data.chosen_by);
+        bail!("found no data set in {} ({}); see `ssvm-bench data list`", data.path.display(), data.chosen_by);
     }
     let mut wrong = 0;
     for set in sets {
         for (path, checked) in data.check(set)? {
             let text = match checked {
-                Checked::Known => "right: the content is the known one".into(),
-                Checked::Recorded => "as at the first download, which was trusted: no checksum is known".into(),
+                Checked::Known => "right: the official file".into(),
+                Checked::Recorded => "unchanged since the first download, which was trusted because no checksum is known".into(),
                 Checked::Unrecorded(found) => format!("found; nothing to compare with, sha256 {found}"),
                 Checked::Missing => "missing; training does not need it".into(),
                 Checked::Different(expected, found) => {
@@ -158,7 +158,7 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
         }
     }
     if wrong > 0 {
-        bail!("{wrong} of the files differ from what they should be");
+        bail!("the checksum does not match for {wrong} of the files");
     }
     Ok(())
 }

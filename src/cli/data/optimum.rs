@@ -66,7 +66,7 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let mut watch = |progress: &BracketProgress| note(&line(progress, seconds(), args.time));
     let found = problem.problem().bracket(args.gap, &stop, &mut watch)?;
     if !found.width().is_finite() {
-        bail!("{dataset}: nothing is certain about its optimum; its numbers are too large to be summed: scale them");
+        bail!("{dataset}: its optimum cannot be bounded; its numbers are too large to be summed: scale them");
     }
     let new = Optimum {
         dataset: dataset.clone(),
@@ -87,11 +87,10 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     }
     let why = match () {
         () if interrupted.load(Ordering::Relaxed) => "interrupted",
-        () if seconds() >= args.time => "time is up; --time gives more",
-        () if !problem.exact() => "nothing more to gain: the oracle is not exact, its bound is the rest",
+        () if seconds() >= args.time => "the time limit was reached; set a longer --time",
+        () if !problem.exact() => "it cannot become narrower: the oracle is not exact, and the rest is the slack of its bound",
         () => {
-            "nothing more to gain: the rest is the allowance for rounding, which grows with the features; \
-             scale them, or ask for a wider --gap"
+            "it cannot become narrower: the rest is the allowance for rounding, which grows with the features; scale them, or set a larger --gap"
         }
     };
     note(&format!("the bracket is {width:.3e} wide, wider than {:e} ({why})", args.gap));

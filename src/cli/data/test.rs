@@ -39,7 +39,7 @@ const FAR: f64 = 2.0;
 pub fn run(args: &TestArgs, data: &DataDir) -> anyhow::Result<Exit> {
     let request = Request::new(&args.oracle, data);
     if request.head() != "oracle" {
-        anyhow::bail!("'{}' is no oracle program; write oracle:PROGRAM [ARGUMENTS]", args.oracle);
+        anyhow::bail!("'{}' is not an oracle program; write oracle:PROGRAM [ARGUMENTS]", args.oracle);
     }
     let (problem, _) = program::open(&request)?;
     let found = trial(&problem, args.terms as usize, args.seed)?;

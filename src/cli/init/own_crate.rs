@@ -17,7 +17,7 @@ const CONFIG: &str = include_str!("../../../examples/solver.toml");
 const MANIFEST: &str = include_str!("../../../Cargo.toml");
 
 pub(super) fn write(folder: &Path, names: &[String], catalog: &dyn Catalog) -> anyhow::Result<()> {
-    let [name] = names else { bail!("--crate needs one --solver: the name of the solver that the crate is about") };
+    let [name] = names else { bail!("--crate needs one --solver: the name of your solver") };
     check_name(name, catalog)?;
     if folder.exists() && !files::list(folder)?.is_empty() {
         bail!("{} is not empty; name a new folder", folder.display());

@@ -62,7 +62,7 @@ impl Asked {
         for (key, value) in options.split(',').filter_map(|option| option.split_once('=')) {
             let seconds = || {
                 let number = value.parse::<f64>().ok().filter(|s| (1e-3..=1e6).contains(s));
-                let expected = "a number of seconds, 0.001 to 1000000";
+                let expected = "a number of seconds from 0.001 to 1000000";
                 number.map(Duration::from_secs_f64).ok_or_else(|| ArgumentError::value(key, value, expected))
             };
             match key {
@@ -71,7 +71,7 @@ impl Asked {
                 "version" => value.clone_into(&mut asked.version),
                 _ => {
                     let count = value.parse().ok().filter(|count| (1..=4096).contains(count));
-                    let wrong = || ArgumentError::value(key, value, "a whole number 1 to 4096");
+                    let wrong = || ArgumentError::value(key, value, "a whole number from 1 to 4096");
                     asked.launch.programs = count.ok_or_else(wrong)?;
                 }
             }
@@ -94,7 +94,7 @@ impl Asked {
     fn identity(&self) -> Result<String> {
         let Launch { program, arguments, .. } = &self.launch;
         let file = self.file().ok_or_else(|| {
-            let reason = if program.contains('/') { "there is no such file" } else { "no folder of $PATH has it" };
+            let reason = if program.contains('/') { "there is no such file" } else { "it is in no folder of $PATH" };
             super::Error::NotFound { program: program.clone(), reason }
         })?;
         let scripts: Vec<&Path> = arguments.iter().map(Path::new).filter(|path| path.is_file()).collect();

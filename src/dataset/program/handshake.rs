@@ -44,14 +44,14 @@ impl Handshake {
         let Some(version) = line.strip_prefix("ssvm-oracle ") else {
             let line = shorten(line);
             return Err(format!(
-                "begins with '{line}' instead of '{}': it is no oracle program, or it prints to standard output, which \
+                "begins with '{line}' instead of '{}': it is not an oracle program, or it prints to standard output, which \
                  belongs to the protocol",
                 greeting()
             ));
         };
         match version.trim().parse::<u32>() {
             Ok(VERSION) => Ok(()),
-            _ => Err(format!("speaks version '{}' of the protocol, this is version {VERSION}", shorten(version))),
+            _ => Err(format!("speaks version '{}' of the protocol, but this program speaks version {VERSION}", shorten(version))),
         }
     }
 

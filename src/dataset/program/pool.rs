@@ -244,7 +244,7 @@ impl Program {
         }
         let same = child.bytes(length)? == &out[out.len() - length..];
         let ns = began.elapsed().as_nanos() as f64;
-        if same { Ok(ns) } else { Err(child.fault("sent other bytes back when asked for an echo")) }
+        if same { Ok(ns) } else { Err(child.fault("did not return the bytes that it was sent for an echo")) }
     }
 
     /// Whether the program has this w. Bits are compared: −0 is another number than 0.

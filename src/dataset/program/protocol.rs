@@ -34,7 +34,7 @@ impl Answer {
     pub(super) fn read_line(&mut self, line: &str, d: usize) -> Result<usize, String> {
         let wrong = |what: &str| format!("answered '{}': {what}", shorten(line));
         let number = |word: Option<&str>, what: &str| {
-            word.and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| wrong(&format!("{what} is no whole number")))
+            word.and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| wrong(&format!("{what} is not a whole number")))
         };
         let mut words = line.split_ascii_whitespace();
         if words.next() != Some("plane") {
@@ -46,7 +46,7 @@ impl Answer {
         self.dense = match words.next() {
             Some("dense") => true,
             Some("sparse") => false,
-            _ => return Err(wrong("a plane is dense or sparse")),
+            _ => return Err(wrong("a plane must be dense or sparse")),
         };
         let count = number(words.next(), "the count")? as usize;
         if self.dense && count != d {

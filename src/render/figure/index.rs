@@ -19,7 +19,7 @@ fn link(dir: &Path, row: &FigureRow) -> Option<String> {
 pub fn page(dir: &Path) -> Result<String> {
     let found: Vec<(&FigureRow, String)> = FIGURES.iter().filter_map(|row| Some((row, link(dir, row)?))).collect();
     if found.is_empty() {
-        return Err(Error::file(dir, "no figure is in it; `ssvm-bench figures RESULTS --out DIR` draws them"));
+        return Err(Error::file(dir, "contains no figures; draw them with `ssvm-bench figures RESULTS --out DIR`"));
     }
     let mut contents = Table::new("", [("figure", Text), ("what to see", Text)]);
     for (row, _) in &found {

@@ -137,7 +137,7 @@ fn lead(standing: &Standing) -> Table {
         let why = if standing.targets.is_empty() {
             "the optimum is not known well enough; `ssvm-bench data optimum` narrows its bounds"
         } else {
-            "no two solvers reached a gap in common; a longer budget lets them"
+            "no two solvers reached a gap in common; give them a larger budget"
         };
         return table.noted(format!("Not known: {why}."));
     };

@@ -109,10 +109,10 @@ pub fn script_word(word: &str, what: &'static str) -> Result<String> {
 pub fn script_path(path: &Path) -> Result<String> {
     let whole = std::path::absolute(path).map_err(Error::io("find", path))?;
     let Some(text) = whole.to_str() else {
-        return Err(Error::file(path, "the name is not UTF-8: no script can hold it; choose another"));
+        return Err(Error::file(path, "the name is not UTF-8, so scripts cannot contain it; choose another"));
     };
     if text.contains("%{") {
-        return Err(Error::file(path, "engines replace '%{…}' in names; choose another"));
+        return Err(Error::file(path, "the name contains '%{', which engines replace; choose another"));
     }
     script_word(text, "the path")
 }

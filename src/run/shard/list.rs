@@ -74,7 +74,7 @@ impl IdFile {
             }
         }
         if declared[0].is_none() && runs == 0 {
-            return Err(Error::file(path, "holds no run; make it again with cluster plan --shards N --emit lines"));
+            return Err(Error::file(path, "contains no runs; make it again with cluster plan --shards N --emit lines"));
         }
         Ok(list)
     }

@@ -72,7 +72,7 @@ impl GapRatios {
         let known = self.list.first().and_then(|(gap, bound)| Some((gap, bound, bound.estimate()?)));
         let Some((gap, bound, estimate)) = known else {
             let none = view.matched(self.pair[0], self.pair[1]).is_empty();
-            let why = if none { "no two runs with one seed" } else { "no gap target was reached in the median" };
+            let why = if none { "no two runs with the same seed" } else { "no gap target was reached in the median" };
             return Claim { evidence: why.to_owned(), ..row };
         };
         // Bounded from both sides, it was reached by both but for some pairs.
