@@ -20,8 +20,8 @@ const BUILT_IN: &str = include_str!("../../results/summary/breakeven.json");
 
 /// Recommend a solver for a given oracle latency
 ///
-/// Looks the latency up in a table of runs at several oracle costs: one that comes with the program, or your own with
-/// --results. Prints the fastest solver and the numbers behind it.
+/// Looks up the latency in a table of runs at several oracle costs: the one that comes with the program, or your own
+/// with --results. Prints the fastest solver and the numbers behind it.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench advise -d horseseg-synth --oracle-ms 3\n  \
     ssvm-bench advise -d ocr-synth --share 0.7")]
@@ -42,13 +42,13 @@ pub struct AdviseArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Known {
-    /// Milliseconds of one exact call
+    /// Time of one exact oracle call in milliseconds
     #[arg(long, value_name = "MS", value_parser = positive, allow_negative_numbers = true)]
     oracle_ms: Option<f64>,
-    /// Part of BCFW's time that is spent in the oracle, between 0 and 1
+    /// Share of BCFW's time that is spent in the oracle, between 0 and 1
     #[arg(long, value_name = "S", value_parser = fraction, allow_negative_numbers = true)]
     share: Option<f64>,
-    /// Oracle cost: how many times slower than in the table
+    /// Oracle cost: how many times slower your oracle is than that of the table
     #[arg(long, value_name = "K")]
     oracle_cost: Option<ssvm::clock::OracleCost>,
 }

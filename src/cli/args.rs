@@ -28,11 +28,11 @@ pub struct SelectArgs {
     /// Result folder [default: results/NAME of the (first) config]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Concurrent runs, each pinned to its core [default: the config's, else the number of cores; on a cluster 1, unless
-    /// nodes are exclusive]
+    /// Concurrent runs, each pinned to a core [default: that of the config, else the number of cores; on a cluster 1,
+    /// unless nodes are exclusive]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Time runs one at a time whatever --jobs says, for numbers to publish
+    /// Run timed runs one at a time whatever --jobs is, for numbers to publish
     #[arg(long)]
     pub isolated: bool,
     #[command(flatten)]
@@ -83,7 +83,7 @@ impl SelectArgs {
 /// How a command prints one table.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct FormatArgs {
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -91,7 +91,7 @@ pub struct FormatArgs {
 /// How a command prints what is more than one table.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct TableOrJson {
-    /// How to print it
+    /// Output format
     #[arg(long, value_parser = table_or_json(), default_value = "table")]
     pub format: Format,
 }
@@ -106,7 +106,7 @@ pub fn json(value: &impl Serialize) -> anyhow::Result<String> {
 }
 
 pub fn config_help() -> String {
-    format!("Config file, or one that is built in: {}", BUILTIN.map(|(name, _)| name).join(", "))
+    format!("Config file, or a built-in config: {}", BUILTIN.map(|(name, _)| name).join(", "))
 }
 
 /// A number of shards.

@@ -22,25 +22,26 @@ use crate::store::manifest::Manifest;
 
 /// Compare a result folder with a baseline and fail on a regression
 ///
-/// Needs runs under the virtual clock. Exit code 2 means that a metric is worse, has changed or is missing; the last lines
-/// then are the command that accepts the change.
+/// Needs runs under the virtual clock. Exit code 2 means that a metric is worse, has changed or is missing; the command
+/// that accepts the change is then printed last.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Example:\n  ssvm-bench check target/ci --save results/baseline/ci.toml\n  \
     ssvm-bench check target/ci\n  ssvm-bench check target/ci --update 'usps-synth*/mp-bcfw'")]
 pub struct CheckArgs {
-    /// Result folder, made by `run` with a config whose clock is virtual
+    /// Result folder of a config with the virtual clock
     #[arg(value_name = "RESULTS")]
     results: PathBuf,
-    /// The baseline to compare with
+    /// Baseline to compare with
     #[arg(long, value_name = "FILE", default_value = "results/baseline/ci.toml")]
     baseline: PathBuf,
     /// Save the results as a baseline instead of comparing them; - prints it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "update"])]
     save: Option<PathBuf>,
-    /// Accept the results of the cells DATASET/SOLVER that match into the baseline, then compare; repeatable
+    /// Accept the results of the cells DATASET/SOLVER that match as the new baseline, then compare; repeatable
     #[arg(long, value_name = "GLOB")]
     update: Vec<String>,
-    /// Count instructions with valgrind too (not where it is absent, or another compiler, CPU or valgrind made the baseline)
+    /// Also count instructions with valgrind; skipped without valgrind, and if another compiler, CPU or valgrind made
+    /// the baseline
     #[arg(long)]
     instructions: bool,
     #[command(flatten)]

@@ -23,10 +23,10 @@ use ssvm::solver::SolverInfo;
 
 /// Compare two result folders or two builds
 ///
-/// Prints an interval for each ratio. Ratios are new over old: the second folder over the first, this program over the other. Builds run in turns on one core. Exit
-/// code 2 means that the whole interval of a ratio is beyond the threshold; of folders also that runs were made from other
-/// inputs or that runs or gaps were lost. An interval within the threshold is 'same', one that reaches beyond it 'undecided':
-/// more repeats or rounds make it narrower.
+/// Prints each ratio with its interval. A ratio is new over old: the second folder over the first, or this program over
+/// the other. Builds run in turns on one core. Exit code 2 means that the whole interval of a ratio is beyond the
+/// threshold or, for folders, that inputs differ or that runs or gaps were lost. An interval within the threshold is
+/// 'same', one that reaches beyond it 'undecided': more repeats or rounds make it narrower.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Example:\n  ssvm-bench compare results/before results/after\n  \
     ssvm-bench compare --against target/baseline/ssvm-bench --only '*/mp-bcfw'\n  \
@@ -35,37 +35,38 @@ pub struct CompareArgs {
     /// Two result folders, the older one first
     #[arg(value_name = "FOLDER", num_args = 2)]
     folders: Vec<PathBuf>,
-    /// Another build of this program: both run in turns on one core
+    /// Another build of this program; both run in turns on one core
     #[arg(long, value_name = "BINARY", conflicts_with = "folders")]
     against: Option<PathBuf>,
-    /// Another solver of this build, compared with the solver of every cell of --only
+    /// Another solver of this build, compared with the solver of every cell that --only selects
     #[arg(long, value_name = "SOLVER", conflicts_with_all = ["folders", "against"], requires = "only")]
     versus: Option<String>,
-    /// Only cells DATASET/SOLVER that match; of builds also one that is no standard workload, by its whole name; repeatable
+    /// Only cells DATASET/SOLVER that match; for builds and solvers also the full name of a cell that is not a standard
+    /// workload; repeatable
     #[arg(long, value_name = "GLOB")]
     only: Vec<String>,
-    /// Iterations of every cell that is no standard workload
+    /// Iterations of cells that are not standard workloads
     #[arg(long, value_name = "I", default_value_t = 10, value_parser = count, requires = "only")]
     iterations: u64,
-    /// Approximate passes per iteration of every such cell; the slope rule under the virtual clock when not given
+    /// Approximate passes per iteration of such cells [default: the slope rule under the virtual clock]
     #[arg(long, value_name = "K", requires = "only")]
     passes: Option<u32>,
     /// Rounds of four runs per workload
     #[arg(long, value_name = "N", default_value_t = Design::default().rounds, conflicts_with = "folders")]
     rounds: usize,
-    /// Change that the whole interval must be beyond to fail
+    /// Threshold of a failure: the whole interval must show a larger change than this
     #[arg(long, value_name = "X", default_value_t = Design::default().threshold, value_parser = fraction)]
     noise_threshold: f64,
-    /// Confidence of the intervals; of folders, of all intervals together
+    /// Confidence of each interval; for folders, of all intervals together
     #[arg(long, value_name = "P", default_value_t = Design::default().confidence, value_parser = fraction)]
     confidence_level: f64,
     /// Seed of the bootstrap
     #[arg(long, value_name = "K", default_value_t = Design::default().seed)]
     seed: u64,
-    /// The core that both programs run on [default: the last one]
+    /// Core that both programs run on [default: the last one]
     #[arg(long, value_name = "N", conflicts_with = "folders")]
     core: Option<usize>,
-    /// Exit with code 2 also when these cannot be judged: on a busy machine, or with too few repeats
+    /// Exit with code 2 also when these cannot be judged, because the machine was busy or the repeats are too few
     #[arg(long, value_name = "WHAT", value_delimiter = ',', requires = "folders")]
     require: Vec<Required>,
     #[command(flatten)]

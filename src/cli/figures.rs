@@ -11,16 +11,16 @@ use crate::study::Summary;
 
 /// Draw the figures of the paper from a result folder
 ///
-/// The figures of the paper show all solvers, or those of the paper where there are more than eight; with --only those that
-/// match. --tables writes the numbers behind them for other plotters. `list figures` says what each shows.
+/// The figures of the paper show all solvers, or those of the paper if there are more than eight; --only selects
+/// others. --tables also writes the numbers behind the figures. `list figures` says what each figure shows.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench figures results/quick --format svg,pdf --tables\n  \
     ssvm-bench figures results/quick --only '*/mp-*' --out figures\n  \
     ssvm-bench figures results/quick/figures --index")]
 pub struct FiguresArgs {
-    /// Result folder; with --index the folder of the figures
+    /// Result folder; with --index, a folder of figures
     results: PathBuf,
-    /// Print a page about the figure files that are in the folder, and draw nothing
+    /// Print a Markdown page about the figures in the folder, and draw nothing
     #[arg(long, conflicts_with_all = ["out", "tables", "only"])]
     index: bool,
     /// Folder for the figures [default: RESULTS/figures]
@@ -29,10 +29,10 @@ pub struct FiguresArgs {
     /// File formats
     #[arg(long, value_enum, value_delimiter = ',', default_value = "svg,png")]
     format: Vec<FileFormat>,
-    /// Also write the tables behind the figures as Parquet and CSV, into DIR below RESULTS or an absolute DIR
+    /// Also write the tables behind the figures as Parquet and CSV, into DIR (relative to RESULTS)
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "tables")]
     tables: Option<PathBuf>,
-    /// Write the tables alone, and draw nothing
+    /// Write only the tables
     #[arg(long, requires = "tables", conflicts_with = "out")]
     no_figures: bool,
     #[command(flatten)]

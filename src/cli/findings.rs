@@ -15,7 +15,7 @@ use crate::store::{RunRecord, files};
 /// Files for other tools.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
-    /// Write the verdicts as JUnit XML; - prints it, here and below
+    /// Write the verdicts as JUnit XML; - is standard output here and in the next two options
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Write the values as JSON for github-action-benchmark (customSmallerIsBetter)

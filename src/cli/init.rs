@@ -25,23 +25,24 @@ const LEAGUE: [&str; 2] = ["mp-bcfw-gram", "bcfw-gap-pair-cache"];
 
 /// Write a config for your own data, or a crate for your own solver
 ///
-/// The config has the solvers of the paper and two of the league active, the others as commented lines. Each active solver runs
-/// on each data set for a quarter of a second: the limits of the runs and the estimate of their time follow from that. An oracle
-/// program is not started; its limits are a default.
+/// In the config the solvers of the paper and two of the league are active, and the others are commented lines. Each
+/// active solver first runs on each data set for a quarter of a second, which sets the limits of the runs and the
+/// estimate of their time. An oracle program is not started: its runs have default limits.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench init mine.toml -d libsvm:digits.txt -s bcfw -s mp-bcfw\n  \
     ssvm-bench init --crate my-solver --solver my-bcfw")]
 pub struct InitArgs {
-    /// The config to write; - prints it
+    /// Config to write; - prints it
     #[arg(required_unless_present = "folder")]
     file: Option<PathBuf>,
-    /// Write a crate with a solver of your own into this folder instead
+    /// Instead write a crate with a solver of your own into this folder
     #[arg(long = "crate", value_name = "DIR", requires = "solver", conflicts_with_all = ["file", "dataset", "force"])]
     folder: Option<PathBuf>,
-    /// Data set to measure on; repeatable
+    /// Data set of the config; repeatable
     #[arg(short, long, value_name = "DATA", default_value = "usps-synth:n=1000")]
     dataset: Vec<String>,
-    /// Solver to compare, repeatable [default: those of the paper and two of the league]; with --crate the name of yours
+    /// Solver to compare; repeatable [default: those of the paper and two of the league]. With --crate, the name of
+    /// your solver
     #[arg(short, long, value_name = "SOLVER")]
     solver: Vec<String>,
     /// Replace an existing file

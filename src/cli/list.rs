@@ -16,7 +16,7 @@ use crate::table::{Cell, Table, cells};
 
 /// List solvers, data sets, configs, claims or figures, one line each
 ///
-/// Solvers and data sets come with their parameters, which `solve --set` and the keys of a config take.
+/// Solvers and data sets are listed with their parameters, which `solve --set` and the keys of a config take.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench list solvers\n  ssvm-bench list configs --format json")]
 pub struct ListArgs {
@@ -30,9 +30,9 @@ pub struct ListArgs {
 enum What {
     /// Solvers with their parameters and defaults
     Solvers,
-    /// Data sets with what may follow their name
+    /// Data sets with their parameters
     Datasets,
-    /// Configs that need no file
+    /// Built-in configs
     Configs,
     /// Statements of the paper that `show RESULTS claims` checks
     Claims,

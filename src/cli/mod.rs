@@ -56,7 +56,7 @@ struct GlobalArgs {
     /// Print more, such as a line for every run
     #[arg(long, short, global = true, hide_short_help = true)]
     verbose: bool,
-    /// When to print in colour; $NO_COLOR is respected
+    /// When to use colour; $NO_COLOR is respected
     #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_short_help = true)]
     color: ColorChoice,
     /// Folder with the official data files [default: $SSVM_DATA, else data/]
@@ -65,10 +65,11 @@ struct GlobalArgs {
     /// Refuse data sets that are programs (oracle:…) instead of starting them
     #[arg(long, global = true, hide_short_help = true)]
     no_programs: bool,
-    /// Use the file of an official data set although it is not the official one: as NAME~accepted, data of your own in every claim
+    /// Accept a file in the place of an official one that it is not. The data set becomes NAME~accepted, which every
+    /// claim treats as data of your own
     #[arg(long, global = true, hide_short_help = true)]
     accept_data: bool,
-    /// Wait for the program that writes to a named pipe without a limit, instead of 10 s
+    /// Wait without a limit, instead of 10 s, for the program that writes to a named pipe
     #[arg(long, global = true, hide_short_help = true)]
     wait: bool,
 }

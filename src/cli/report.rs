@@ -13,19 +13,19 @@ use crate::render::report::{self, Beside, Page};
 use crate::store::files;
 use crate::study::{Study, Summary};
 
-/// Write one HTML page about a result folder, or two side by side
+/// Write an HTML page about one result folder, or two side by side
 ///
-/// Self-contained: verdicts, tables and interactive figures are in the file. Without --output also writes
-/// RESULTS/summary.json, which `show` reads in place of all runs.
+/// The page is self-contained: verdicts, tables and interactive figures are in the file. Without --output the command
+/// also writes RESULTS/summary.json, which `show` can read instead of the runs.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench report results/quick --output quick.html\n  \
     ssvm-bench report results/before results/after --output both.html")]
 pub struct ReportArgs {
     /// Result folder
     results: PathBuf,
-    /// Another one to put beside it
+    /// Second result folder, shown beside the first
     other: Option<PathBuf>,
-    /// The page, - for standard output [default: RESULTS/report.html; needed for two folders]
+    /// File to write, - for standard output [default: RESULTS/report.html; required with two folders]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -23,16 +23,17 @@ const REAL: [&str; 2] = ["paper", "regime"];
 /// The config for their synthetic stand-ins.
 const SYNTHETIC: &str = "quick";
 
-/// Run, then write figures, report and claims, in one go
+/// Run a config, then write its figures, report and claims
 ///
-/// Without a config: those of the paper where its data sets are on this machine, else `quick` on built-in synthetic data.
-/// Several configs go into one folder, one after the other. Safe to kill and start again.
+/// Without a config, runs `paper` and `regime` if the real data sets are on this machine, else `quick` on built-in
+/// synthetic data. Several configs go into one folder, one after the other. You may kill the command at any time: the
+/// same command continues it.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench reproduce smoke --out results/quick\n  ssvm-bench reproduce\n  \
     ssvm-bench reproduce --fetch\n  ssvm-bench reproduce quick --isolated")]
 pub struct ReproduceArgs {
-    #[arg(value_name = "CONFIG", help = config_help() + " [default: paper and regime where the real data sets are there, \
-        else quick on synthetic data]")]
+    #[arg(value_name = "CONFIG", help = config_help() + " [default: paper and regime if the real data sets are on this \
+        machine, else quick]")]
     config: Vec<PathBuf>,
     /// Download the real data sets first
     #[arg(long)]

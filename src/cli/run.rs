@@ -25,11 +25,12 @@ use crate::table::Format;
 use crate::text::duration;
 use ssvm::clock::{ClockKind, OracleCost};
 
-/// Execute the runs of a config that are missing
+/// Execute the missing runs of a config
 ///
-/// Safe to kill and start again: finished runs are kept, failed ones are tried again. Several configs go into one folder, one
-/// after the other. --dry-run checks everything, shows the runs with estimates of time and memory, computes nothing and
-/// starts nothing. On several machines: `cluster`. SIGUSR1 lets the runs in flight end and starts no further one.
+/// You may kill the command at any time: the same command continues it, keeps finished runs and tries failed ones
+/// again. Several configs go into one folder, one after the other. --dry-run checks everything and shows the runs with
+/// estimates of time and memory, but computes and starts nothing. For several machines, see `cluster`. On SIGUSR1 the
+/// command finishes the runs in progress and starts no more.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  ssvm-bench run paper --dry-run\n  ssvm-bench run smoke --out results/smoke --jobs 2\n  \
@@ -40,7 +41,7 @@ pub struct RunArgs {
     config: Vec<PathBuf>,
     #[command(flatten)]
     select: SelectArgs,
-    /// Show the runs with estimates of time and memory; compute nothing, start nothing. With -v every run
+    /// Show the runs with estimates of time and memory, but compute and start nothing; with -v, list every run
     #[arg(long, conflicts_with_all = ["force", "prune", "shard", "ids"])]
     dry_run: bool,
     /// Redo finished runs
@@ -52,7 +53,7 @@ pub struct RunArgs {
     /// Only the I-th of N parts of the plan, into a folder of its own under DIR/shards; `cluster merge` joins them
     #[arg(long, value_name = "I/N")]
     shard: Option<ShardIndex>,
-    /// Only the runs of an id file (`cluster plan --write`); with --shard, line I of its N
+    /// Only the runs of an id file (`cluster plan --write`); with --shard I/N, only those of its I-th shard
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
     #[command(flatten)]

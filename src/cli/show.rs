@@ -19,8 +19,8 @@ use crate::text::wrapped;
 
 /// Show the tables of a result folder
 ///
-/// Without a view: the verdicts on the paper's claims where its data sets were run, and which solver is fastest on each data set. `show` only reads: it
-/// needs no data set, and succeeds whatever the verdicts are.
+/// Without a view, shows the verdicts on the paper's claims, if its data sets were run, and the fastest solver on each
+/// data set. `show` only reads: it needs no data set, and succeeds whatever the verdicts are.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  ssvm-bench show results/quick\n  ssvm-bench show results/quick claims --explain\n  \
@@ -33,17 +33,17 @@ pub struct ShowArgs {
     found_in: FoundIn,
     /// What to show
     view: Option<View>,
-    /// How to print it; with --out the format of the files [default: table; with --out csv, markdown and latex]
+    /// Output format; with --out, the format of the files [default: table; with --out csv, markdown and latex]
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Only these tables of the view; repeatable. claims: verdicts, matrix, thresholds; league: winners, anytime, profile,
     /// matrix; targets: targets, ert
     #[arg(long, value_name = "PART")]
     part: Vec<String>,
-    /// With the evidence below each verdict of the claims, and what half and twice each threshold would change
+    /// Add the evidence below each verdict on a claim, and how verdicts change when a threshold is halved or doubled
     #[arg(long)]
     explain: bool,
-    /// Write files into this folder instead of printing: one per table, or long tables as CSV and Parquet
+    /// Write files into this folder instead of printing: one per table, or the long tables as CSV and Parquet
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -56,7 +56,7 @@ enum View {
     Oracle,
     /// Every solver against every other
     League,
-    /// At which oracle cost each solver breaks even with BCFW
+    /// The oracle cost at which each solver breaks even with BCFW
     Cost,
     /// Time and oracle calls to each gap
     Targets,

@@ -25,8 +25,8 @@ use ssvm::solver::SolverInfo;
 
 /// Run one solver on one data set and print its progress
 ///
-/// A row per evaluation, then totals: why it stopped, where the time went, latencies of the oracle. `list solvers` and `list
-/// datasets` name what `-s`, `--set` and `-d` take. JSON is one object per evaluation, then a summary.
+/// Prints a row per evaluation, then totals: why the run ended, where the time went, oracle latencies. `list solvers`
+/// and `list datasets` name what `-s`, `--set` and `-d` take. JSON is one object per evaluation, then a summary.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench solve -d usps-synth:n=1000 -s mp-bcfw --iterations 20\n  \
     ssvm-bench solve -d ocr-synth:n=100 -s mp-bcfw --set T=5 --set passes=3 --time 2s\n  \
@@ -56,28 +56,28 @@ pub struct SolveArgs {
     /// Stop after this many exact oracle calls
     #[arg(long, value_name = "C", value_parser = count)]
     oracle_calls: Option<u64>,
-    /// first or all: end at the first limit, or when iterations and time are both reached
+    /// Stop at the first limit (first), or when --iterations and --time are both reached (all)
     #[arg(long, default_value = "first", value_name = "WHICH")]
     until: Until,
-    /// wall, cpu or virtual
+    /// Clock of the run: wall, cpu or virtual
     #[arg(long, default_value = "wall")]
     clock: ClockKind,
     /// Seconds to count for each second inside the exact oracle, such as 16 or 1/4
     #[arg(long, default_value = "1", value_name = "K")]
     oracle_cost: OracleCost,
-    /// When to evaluate: every:K, log or at:1,2,5; the last iteration always is
+    /// When to evaluate: every:K, log or at:1,2,5; the last iteration is always evaluated
     #[arg(long, default_value = "log", value_name = "WHEN")]
     evaluate: Cadence,
-    /// λ [default: 1/n]
+    /// Regularisation parameter λ [default: 1/n]
     #[arg(long, value_parser = positive, allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// Weight of the pairwise term of graphs [default: 1, or as in the file]
+    /// Weight of the pairwise term of graphs [default: that of the file, else 1]
     #[arg(long, value_name = "THETA", allow_negative_numbers = true)]
     pairwise_weight: Option<f64>,
-    /// Threads for the oracle calls that a solver makes at one w (--set tau=N); the result is the same at any number of them
+    /// Threads for the oracle calls that a solver makes at one w (--set tau=N); their number does not change the result
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Write the returned weights as NumPy f64, - for standard output; its folder must exist
+    /// Write the returned weights as NumPy f64 into a folder that exists; - is standard output
     #[arg(long, value_name = "W.npy")]
     save_weights: Option<PathBuf>,
     #[command(flatten)]

@@ -12,9 +12,9 @@ use crate::table::Format;
 
 /// Join result folders, such as those of shards, into one
 ///
-/// A folder brings its DIR/shards along. Of two records of a run the better one is kept: one that ended, of the last attempt,
-/// on the quieter machine. Merging again, in any order, gives the same folder; inputs are only read. Where it can, the result
-/// shares its files with the inputs (hard links): they are never changed in place.
+/// The shards in DIR/shards are merged too. Of two records of a run the better one is kept: a finished one, then one of
+/// the latest attempt, then one of the quieter machine. Inputs are never changed, and merging again, in any order,
+/// gives the same folder. Where possible, the result shares files with the inputs (hard links).
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench cluster merge results/shards --out results/shards\n  \
     ssvm-bench cluster merge results/before results/after --out results/both")]
@@ -22,7 +22,7 @@ pub struct MergeArgs {
     /// Result folders
     #[arg(required = true, value_name = "DIR")]
     inputs: Vec<PathBuf>,
-    /// The folder that takes them all; what is in it already is one of them
+    /// Folder for the merged results; the runs that it already has are merged too
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Fail when a run of this id file (`cluster plan --write`) is not in the result, or failed

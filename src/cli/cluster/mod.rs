@@ -23,8 +23,8 @@ use crate::store::files::SharedFile;
 
 /// Split a config over many machines, and join the results
 ///
-/// `plan` splits a config into shards and makes scripts for SLURM, HyperQueue or GNU parallel; `submit` and `status` do the
-/// rest on SLURM; `merge` joins the result folders. See docs/cluster.md.
+/// `plan` splits a config into shards and writes scripts for SLURM, HyperQueue or GNU parallel; `submit` and `status`
+/// run and watch the shards on SLURM; `merge` joins result folders. See docs/cluster.md.
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench cluster plan smoke --shards 2\n  \
     ssvm-bench cluster submit smoke --shards 2 --time 1h --dry-run")]

@@ -18,9 +18,10 @@ use crate::text::{counted, duration};
 
 /// Split the runs of a config into shards of about the same cost
 ///
-/// Prints the shards, or with --emit what an engine reads. Computes nothing, and is an error where the identities of runs
-/// depend on work that a plan leaves out (images, oracle programs, the paper's oracle cost); --write does that work and writes
-/// DIR/shards.txt, which `run --ids` and the scripts read. The script of SLURM logs into DIR/slurm, which must exist.
+/// Prints the shards or, with --emit, the input of an engine. Computes nothing, and fails if the identities of runs
+/// depend on work that a plan does not do (images, oracle programs, the paper's oracle cost). --write does that work
+/// and writes DIR/shards.txt, which `run --ids` and the scripts read. The SLURM script writes its logs to DIR/slurm,
+/// which must exist.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench cluster plan smoke --out results/cluster --shards 2\n  \
     ssvm-bench cluster plan smoke --out results/cluster --shards 2 --write\n  \
@@ -28,10 +29,10 @@ use crate::text::{counted, duration};
 pub struct PlanArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Number of shards, for as many machines
+    /// Number of shards, usually a few times the number of machines
     #[arg(long, value_name = "N", value_parser = shard_count())]
     shards: usize,
-    /// Write DIR/shards.txt, and do the work that the identities of runs depend on; execute no run
+    /// Do the work that the identities of runs depend on and write DIR/shards.txt, but execute no run
     #[arg(long, conflicts_with_all = ["emit", "missing"])]
     write: bool,
     /// Print the shards for an engine instead of a table
@@ -50,7 +51,7 @@ enum Emit {
     Lines,
     /// One JSON object: the runs and the estimated seconds of each shard.
     Json,
-    /// The batch script of a SLURM array; `cluster submit` does the rest as well.
+    /// The batch script of a SLURM array; `cluster submit` also submits it.
     Sbatch,
     /// A script for HyperQueue.
     Hq,

@@ -21,7 +21,7 @@ use crate::table::Format;
 
 /// Show which shards on a SLURM cluster are done, running, waiting or failed, and why
 ///
-/// Reads the result folder, and the queue where SLURM is installed. With -v a row for every shard.
+/// Reads the result folder and, if SLURM is installed, the queue. With -v, shows a row for every shard.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench cluster status results/slurm")]
 pub struct StatusArgs {

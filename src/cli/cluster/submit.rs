@@ -27,8 +27,9 @@ use crate::store::files::{self, SharedFile};
 
 /// Submit the shards of a config to a SLURM cluster
 ///
-/// An array with a task per shard, and a job that gathers the results. The result folder must be one that all nodes share. The
-/// same command again submits the shards that are neither done nor in the queue. Options of sbatch follow `--`.
+/// Submits an array with a task per shard, and a job that gathers the results. All nodes must share the result folder.
+/// Run the same command again to submit the shards that are neither done nor in the queue. Options of sbatch follow
+/// `--`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  ssvm-bench cluster submit smoke --out results/slurm --shards 2 --time 1h --dry-run\n  \
@@ -37,12 +38,12 @@ use crate::store::files::{self, SharedFile};
 pub struct SubmitArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Parts of about the same cost, a task each [default: those of the last submission]
+    /// Number of shards of about the same cost, one task each [default: that of the last submission]
     #[arg(long, value_name = "N", value_parser = shard_count())]
     shards: Option<usize>,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Print what would be done, what it would cost and the scripts; write nothing, ask the cluster nothing, submit nothing
+    /// Print what would be done, its cost and the scripts; write nothing, submit nothing and do not contact the cluster
     #[arg(long)]
     dry_run: bool,
     /// Further options of sbatch, for all jobs, such as --account=NAME

@@ -18,7 +18,7 @@ use ssvm::oracle::predict::predict;
 
 /// Turn images into superpixel graphs, one .npz file per data set
 ///
-/// Prints the path of each file. Without --output it is in the cache folder that `run` and `solve` use.
+/// Prints the path of each file. Without --output it is in the cache folder that `run` and `solve` read.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench data prepare stanford --output stanford.npz")]
 pub struct PrepareArgs {
@@ -28,8 +28,8 @@ pub struct PrepareArgs {
     /// File to write, - for standard output; one data set only
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Store features in half precision: half the bytes, and shorter steps with two labels. The cache folder keeps such a file
-    /// beside the other; train on it as graph:PATH
+    /// Store features in half precision: half the bytes, and shorter steps with two labels. In the cache folder such a
+    /// file is separate from the full one; train on it as graph:PATH
     #[arg(long)]
     half: bool,
     #[command(flatten)]
@@ -42,9 +42,9 @@ pub struct PrepareArgs {
 pub struct ShowArgs {
     /// Image set: horses, stanford
     set: String,
-    /// Example, from 0, in the order of the prepared file
+    /// Index of the example in the prepared file, from 0
     index: usize,
-    /// The picture to write, PNG; - for standard output
+    /// PNG file to write; - is standard output
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
     /// Weights saved by `solve --save-weights`
@@ -59,13 +59,13 @@ pub struct ShowArgs {
 
 #[derive(Args)]
 struct SlicArgs {
-    /// Superpixels aimed at per image
+    /// Target number of superpixels per image
     #[arg(long, default_value_t = SlicParams::default().superpixels)]
     superpixels: usize,
-    /// Weight of distance in the plane against distance in colour
+    /// Weight of distance in the image relative to distance in colour
     #[arg(long, default_value_t = SlicParams::default().compactness)]
     compactness: f32,
-    /// Rounds of assignment and update
+    /// Rounds of assigning pixels and updating centres
     #[arg(long, default_value_t = SlicParams::default().rounds)]
     rounds: usize,
 }

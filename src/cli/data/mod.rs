@@ -26,8 +26,8 @@ use crate::text::{nearest, wrapped};
 
 /// Manage data sets, oracle programs and certified optima
 ///
-/// Official files are looked for under --data-dir, else $SSVM_DATA, else data/. Images become superpixel graphs in a cache
-/// folder when they are first needed; `prepare` does it beforehand.
+/// Official files are looked for in --data-dir, else in $SSVM_DATA, else in data/. Images become superpixel graphs in a
+/// cache folder when they are first needed; `prepare` does this beforehand.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench data list\n  ssvm-bench data optimum usps-synth:n=50")]
 pub struct DataArgs {
@@ -37,18 +37,18 @@ pub struct DataArgs {
 
 #[derive(Subcommand)]
 enum DataCommand {
-    /// List the public data sets: size, terms of use, where it was found, whether it is prepared
+    /// List the public data sets with their size, terms of use and place on this machine
     #[command(after_help = "Example:\n  ssvm-bench data list")]
     List(TableOrJson),
-    /// Compare the files of data sets with their known or recorded checksums
+    /// Compare the files of data sets with their official or recorded checksums
     #[command(after_help = "Example:\n  ssvm-bench data check usps ocr")]
     Check {
-        /// Data sets [default: all that are found]
+        /// Data sets [default: all that are on this machine]
         sets: Vec<String>,
     },
     /// Download data sets from their official addresses
     ///
-    /// Goes on where a broken transfer stopped.
+    /// Continues a download that was interrupted.
     #[command(after_help = "Example:\n  ssvm-bench data fetch horses stanford")]
     Fetch {
         /// Data sets

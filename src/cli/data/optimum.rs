@@ -21,8 +21,8 @@ use ssvm::solver::{Bracket, BracketProgress};
 
 /// Certify the optimum of a data set and store it
 ///
-/// Narrows a bracket of the optimum until it is at most --gap wide. Exit code 2 means that it is wider; what is certain is
-/// stored nevertheless.
+/// Narrows the bracket between a lower and an upper bound until it is at most --gap wide. Exit code 2 means that it is
+/// still wider; the bounds reached are stored anyway.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench data optimum usps --gap 1e-9\n  \
     ssvm-bench data optimum usps-synth:n=50 --gap 1e-6 --time 1m --store my-optima.toml")]
@@ -33,16 +33,16 @@ pub struct OptimumArgs {
     /// Stop when the bracket is at most this wide
     #[arg(long, default_value_t = 1e-9, value_name = "EPS", value_parser = positive)]
     gap: f64,
-    /// λ (1/n unless given)
+    /// Regularisation parameter λ [default: 1/n]
     #[arg(long, value_parser = positive)]
     lambda: Option<f64>,
-    /// Weight of the pairwise term of graphs (1, or as in the file, unless given)
+    /// Weight of the pairwise term of graphs [default: that of the file, else 1]
     #[arg(long, value_name = "THETA")]
     pairwise_weight: Option<f64>,
-    /// Stop after this much time, such as 90s or 5m, and keep what is certain then
+    /// Stop after this much time, such as 90s or 5m, and keep the bounds reached
     #[arg(long, default_value = "10m", value_name = "TIME", value_parser = parse_duration)]
     time: f64,
-    /// The store; - prints the entry
+    /// File that stores the bounds; - prints the entry
     #[arg(long, default_value = LOCAL, value_name = "FILE")]
     store: PathBuf,
 }

@@ -11,9 +11,10 @@ use crate::table::Format;
 use crate::text::{number, seconds};
 use ssvm::problem::Problem;
 
-/// Check a max-oracle that is a program of its own
+/// Check an oracle program for mistakes
 ///
-/// Asks some terms near 0, near the solution and between, and checks the answers. Exit code 2 when a check fails.
+/// Calls the oracle for some terms near 0, near the solution and between, and checks the answers. Exit code 2 means
+/// that a check failed.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench data test 'oracle:python3 examples/digits_oracle.py'\n  \
     ssvm-bench data test 'oracle:./segment,limit=5 --data horses.npz' --terms 200")]
@@ -21,10 +22,10 @@ pub struct TestArgs {
     /// The program as a data set: oracle:PROGRAM[,limit=S] [ARGUMENTS]
     #[arg(value_name = "ORACLE")]
     oracle: String,
-    /// Terms to ask, 24 times each and more
+    /// Number of terms; each is called 24 times or more
     #[arg(long, default_value_t = 50, value_name = "K", value_parser = count)]
     terms: u64,
-    /// Seed of the terms and of the points
+    /// Seed that selects the terms and the points
     #[arg(long, default_value_t = 1, value_name = "K")]
     seed: u64,
     #[command(flatten)]
