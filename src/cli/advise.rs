@@ -76,7 +76,7 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let advice = advise(set, place);
     print(&match args.format.format {
         Format::Json => args::json(&advice)?,
-        _ => format!("{}\nIt rests on\n{}{remark}", text::advice(&advice, print_width()), basis(&table, set)),
+        _ => format!("{}\nIt is based on\n{}{remark}", text::advice(&advice, print_width()), basis(&table, set)),
     })
 }
 

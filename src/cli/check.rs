@@ -67,7 +67,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
             // Counters and instruction counts are saved apart: the one does not forget the other.
             (_, Some(old)) => Baseline::read(path, Some(old)).map_or_else(
                 |error| {
-                    note(&format!("warning: the instruction counts that were in it are not kept: {error}"));
+                    note(&format!("warning: the instruction counts of the old baseline are not kept: {error}"));
                     None
                 },
                 |old| old.instructions,

@@ -48,10 +48,10 @@ pub fn listen() {
             stop_at_once();
         }
         if !HEEDED.load(Ordering::Relaxed) {
-            note("error: stopped by a signal; files that were there before are intact");
+            note("error: stopped by a signal; existing files are intact");
             stop_at_once();
         }
-        note("stopping; once more to stop at once");
+        note("stopping; repeat the signal to stop at once");
         // Runs read the flag between two calls; after this long they wait for a program that does not answer.
         std::thread::sleep(PATIENCE);
         crate::dataset::program::kill_all();

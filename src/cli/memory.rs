@@ -16,8 +16,7 @@ pub fn watch() {
             let left = free.left();
             if left < LAST {
                 note(&format!(
-                    "error: memory runs out: this program holds {}, and {} is left; use a smaller data set, fewer --jobs or \
-                     a machine with more. Files that were there before are intact",
+                    "error: out of memory: this program uses {}, and {} is left; use a smaller data set, fewer --jobs or a machine with more memory. Existing files are intact",
                     bytes(resident_memory()),
                     bytes(available_memory().unwrap_or(0))
                 ));

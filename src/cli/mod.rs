@@ -140,7 +140,7 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
     // A run that was abandoned may still wait for its program.
     crate::dataset::program::kill_all();
     ended.unwrap_or_else(|panic| {
-        note(&format!("error: this program has a fault; please report it: {panic}"));
+        note(&format!("error: internal error; please report it: {panic}"));
         ExitCode::FAILURE
     })
 }

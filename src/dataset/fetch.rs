@@ -165,7 +165,7 @@ impl PartialFile<'_> {
     }
 
     fn unreachable(&self, reason: &str) -> Error {
-        let kept = "What arrived is kept, and the next call continues from there. ";
+        let kept = "The part that arrived is kept, and the next call continues from there. ";
         let message = format!(
             "cannot be fetched from {}: {reason}. {}\
              Without a network connection, copy the file to this place by other means and run `ssvm-bench data check`",

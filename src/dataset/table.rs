@@ -425,11 +425,11 @@ static ROWS: [Row; 13] = [
             "synthetic twin of Stanford Background: size = side of the grid of superpixels",
         ],
     ),
-    Row::own(["libsvm", "LIBSVM file", "a LIBSVM file of one's own: multiclass"], Some(&MULTICLASS), &[], |request| {
+    Row::own(["libsvm", "LIBSVM file", "your own LIBSVM file: multiclass"], Some(&MULTICLASS), &[], |request| {
         of_file(&request.path()?, libsvm::read, AnyData::Libsvm)
     }),
     Row::own(
-        ["letters", "letter file", "words of one's own in the letter.data layout: chains"],
+        ["letters", "letter file", "your own words in the letter.data layout: chains"],
         Some(&CHAIN),
         &["fold"],
         |request| words(&request.path()?, request),
@@ -438,7 +438,7 @@ static ROWS: [Row; 13] = [
         [
             "graph",
             "graph file",
-            "labelled graphs of one's own (NumPy .npz): min-cut for two labels, α-expansion for more",
+            "your own labelled graphs (NumPy .npz): min-cut for two labels, α-expansion for more",
         ],
         None,
         &[],

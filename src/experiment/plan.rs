@@ -192,7 +192,7 @@ impl Plan {
         let replaced = self.sets.iter().filter_map(|set| Some((set.instead_of.as_ref()?, set.spec.name.as_str())));
         let line = |(asked, used): (&String, &str)| match DatasetName::from(used).row() {
             (_, true) => format!("the file of {asked} is not the official one; its runs are stored as {used}"),
-            _ => format!("{asked} is missing; {used} takes its place"),
+            _ => format!("{asked} is missing; {used} is used instead"),
         };
         replaced.map(line).collect()
     }

@@ -254,7 +254,7 @@ impl SessionCall<'_> {
         }
         let again = existing.forget_split_blocks(&self.plan, &host::host().name);
         if again > 0 {
-            self.say(format!("{again} finished runs are made once more: the rest of their block is timed here"));
+            self.say(format!("{again} finished runs are repeated, because the rest of their block is timed here"));
         }
         Ok(existing)
     }

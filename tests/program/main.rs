@@ -433,10 +433,10 @@ fn planning_starts_no_program() {
     assert!(text.contains("3 runs follow"), "{text}");
     let dry = bench(&["cluster", "submit", "--dry-run", "--shards", "2", &path("c.toml"), "--out", &path("out")]);
     let text = String::from_utf8_lossy(&dry.stderr).into_owned();
-    assert!(dry.status.code() == Some(1) && text.contains("that a dry run leaves out: start the program"), "{text}");
+    assert!(dry.status.code() == Some(1) && text.contains("that a dry run does not do: start the program"), "{text}");
     let shards = bench(&["cluster", "plan", &path("c.toml"), "--shards", "2"]);
     let text = String::from_utf8_lossy(&shards.stderr).into_owned();
-    assert!(shards.status.code() == Some(1) && text.contains("that a plan leaves out: start the program"), "{text}");
+    assert!(shards.status.code() == Some(1) && text.contains("that a plan does not do: start the program"), "{text}");
     assert!(text.contains("--shards 2 --write"), "{text}");
     let out = path("out");
     for look in [

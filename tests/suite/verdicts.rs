@@ -333,7 +333,7 @@ fn what_is_not_known_of_the_optimum_widens_intervals_and_moves_none() {
             assert!(open.evidence.contains("anywhere between its bounds, which are apart by 0.0"), "{}", open.evidence);
             if open.verdict != Verdict::Holds {
                 assert_eq!((open.verdict, open.reason), (Verdict::Undecided, Some(Reason::Optimum)), "{open:?}");
-                assert!(open.evidence.contains("`ssvm-bench optimum` narrows it"), "{}", open.evidence);
+                assert!(open.evidence.contains("`ssvm-bench data optimum` narrows it"), "{}", open.evidence);
             }
         }
         assert_eq!(open[0].verdict, Verdict::Holds, "lower is lower wherever the optimum is: {:?}", open[0]);

@@ -447,7 +447,7 @@ fn only_what_is_missing_is_submitted_again() {
     // Another plan is split again, and says so.
     cluster.write("config.toml", &CONFIG.replace("repeats = 2", "repeats = 3"));
     let (code, _, error) = cluster.submit(&["--out", "out"]);
-    assert!(code == 1 && error.contains("the plan is not that of the last submission"), "{error}");
+    assert!(code == 1 && error.contains("the plan has changed since the last submission"), "{error}");
     let (code, printed, _) = cluster.submit(&["--out", "out", "--shards", "3"]);
     assert!(
         code == 0 && printed.contains("9 runs in 3 shards, 2 runs done; 3 shards to submit with 7 runs"),

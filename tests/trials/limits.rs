@@ -185,7 +185,7 @@ fn a_call_that_takes_all_memory_ends_the_program_in_order() -> Result<(), Skippe
     assert_eq!((records.len(), failed), (2, 1), "{message}");
     let output = limited(dir.path(), 700, &["solve", "--dataset", "greedy:inside=1", "--solver", "bcfw"])?;
     assert_eq!(output.status.code(), Some(1));
-    assert!(errors(&output).contains("memory runs out: this program holds"), "{}", errors(&output));
+    assert!(errors(&output).contains("out of memory: this program uses"), "{}", errors(&output));
     Ok(())
 }
 
@@ -255,7 +255,7 @@ fn a_signal_is_an_error_and_files_stay() -> Result<(), Skipped> {
     };
     let (code, message) = signalled(solve("libsvm:pipe"), loading);
     assert_eq!(code, Some(1), "{message}");
-    assert!(message.contains("error: stopped by a signal; files that were there before are intact"), "{message}");
+    assert!(message.contains("error: stopped by a signal; existing files are intact"), "{message}");
     assert_eq!(fs::read_to_string(&weights).unwrap(), "years of work");
     Ok(())
 }

@@ -245,7 +245,7 @@ fn written_shards(args: &SubmitArgs, out: &Path, before: Option<&Jobs>) -> anyho
 
 fn wanted_shards(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usize> {
     let changed = match before {
-        Some(_) => "the plan is not that of the last submission, so it is split again; ",
+        Some(_) => "the plan has changed since the last submission, so it is split again; ",
         None => "",
     };
     args.shards.with_context(|| format!("{changed}give the number of shards: --shards N"))
@@ -255,7 +255,7 @@ fn wanted_shards(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usi
 fn queue(args: &SubmitArgs, before: Option<&mut Jobs>, out: &Path) -> anyhow::Result<Vec<QueueTask>> {
     let Some(jobs) = before else { return Ok(Vec::new()) };
     if args.dry_run {
-        note("note: a dry run does not ask the queue: what is in it from earlier submissions counts as missing");
+        note("note: a dry run does not ask the queue: shards of earlier submissions that are in it count as missing");
         return Ok(Vec::new());
     }
     slurm::queue(jobs).with_context(|| {

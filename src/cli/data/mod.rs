@@ -145,9 +145,9 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
     for set in sets {
         for (path, checked) in data.check(set)? {
             let text = match checked {
-                Checked::Known => "right: the official file".into(),
+                Checked::Known => "right, with the official checksum".into(),
                 Checked::Recorded => "unchanged since the first download, which was trusted because no checksum is known".into(),
-                Checked::Unrecorded(found) => format!("found; nothing to compare with, sha256 {found}"),
+                Checked::Unrecorded(found) => format!("found; not checked, because no checksum is known or recorded; sha256 {found}"),
                 Checked::Missing => "missing; training does not need it".into(),
                 Checked::Different(expected, found) => {
                     wrong += 1;
@@ -180,10 +180,10 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
             let outcome = fetch::fetch(data, set, file, &mut progress, &std::thread::sleep)?;
             bar.finish_and_clear();
             let text = match outcome {
-                Fetched::AlreadyThere(Checked::Known) => "already there and right".into(),
-                Fetched::AlreadyThere(Checked::Recorded) => "already there, the same as at the first download".into(),
+                Fetched::AlreadyThere(Checked::Known) => "already there, with the official checksum".into(),
+                Fetched::AlreadyThere(Checked::Recorded) => "already there, unchanged since the first download".into(),
                 Fetched::AlreadyThere(_) => {
-                    "already there; no checksum of it is known or recorded: nothing to compare it with".into()
+                    "already there; not checked, because no checksum is known or recorded".into()
                 }
                 Fetched::Elsewhere(place) => format!("not needed: the set is at {}", place.display()),
                 Fetched::Downloaded(Checked::Unrecorded(sha256)) => format!(
@@ -191,7 +191,7 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
                      recorded, later downloads are compared with it"
                 ),
                 Fetched::Downloaded(Checked::Recorded) => "downloaded, the same as at the first download".into(),
-                Fetched::Downloaded(_) => "downloaded, content is the known one".into(),
+                Fetched::Downloaded(_) => "downloaded, with the official checksum".into(),
             };
             print(&format!("{}\t{}\t{text}\n", set.name, data.path.join(file.path).display()))?;
         }
