@@ -1,6 +1,6 @@
 #!/bin/bash
-# A shard per job of GNU parallel. Further arguments go to `parallel`: `--sshloginfile HOSTS --workdir .` for other
-# machines that have the same folders. Start it again for what is missing.
+# One shard per job of GNU parallel. Further arguments go to `parallel`: `--sshloginfile HOSTS --workdir .` for other
+# machines that have the same folders. Start it again to do what is missing.
 cd §folder§ || exit 1
 command -v parallel >/dev/null || { echo 'parallel is not in $PATH: install GNU parallel' >&2; exit 1; }
 run=(§run§)
@@ -9,5 +9,5 @@ for shard in $(seq 1 §shards§); do
     printf '%q ' "${run[@]}" --shard "$shard/§shards§"
     echo
 done | parallel --jobs §parallel jobs§ --halt never --joblog §parallel log§§parallel time§ "$@"
-# Every run of the id file is there, or this fails and names what is missing.
+# This fails and names the missing runs unless every run of the id file is there.
 §merge§

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A shard per task: shard I is the I-th line of the id file after its header. The argument is added to the index
+# One shard per task: shard I is the I-th line of the id file after its header. The argument is added to the index
 # of the array, for clusters whose MaxArraySize is below the number of shards.
 #SBATCH --job-name=§sbatch name§
 #SBATCH --array=1-§shards§§sbatch at once§
@@ -11,5 +11,5 @@
 
 cd §folder§ || exit 1
 shard=$((${1:-0} + SLURM_ARRAY_TASK_ID))
-# exec: the signal before the time limit goes to the program, which finishes its runs and starts no other.
+# exec: the signal before the time limit goes to the program, which finishes its current runs and starts no more.
 exec §run§ --shard "$shard/§shards§"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# After the array, however its tasks ended: joins what there is and makes figures and report of it. Fails when a
-# run is missing.
+# Runs after the array, however its tasks ended: merges the shards that exist and makes figures and a report. Fails
+# when a run is missing.
 #SBATCH --job-name=§gather name§
 #SBATCH --nodes=1 --ntasks=1
 §sbatch options§#SBATCH --output=§gather log§
