@@ -1,4 +1,4 @@
-"""Structural SVM training with your own max-oracle, and results as frames. docs/python.md begins with an example."""
+"""Structural SVM training with your own max-oracle, and results as data frames. docs/python.md has examples."""
 
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""A result folder as frames: the tables of `ssvm-bench figures --tables` and `show RESULTS claims`, and the latencies of every run."""
+"""A result folder as data frames: the tables of `ssvm-bench figures --tables` and `show RESULTS claims`, and the latencies of every run."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _COUNTS = frozenset(
 
 @dataclass(frozen=True)
 class Results:
-    """Frames of the kind that was asked for; with kind="numpy" dictionaries of columns."""
+    """Frames of the requested kind; with kind="numpy", dictionaries of columns."""
 
     runs: Any
-    """A row per run, failed ones too."""
+    """A row per run, including failed ones."""
     points: Any
     """A row per evaluation."""
     bands: Any

@@ -23,7 +23,7 @@ _MISSING = {"dual": -np.inf, "dual_solution": -np.inf, "gap": np.inf}
 
 
 class OracleWarning(UserWarning):
-    """The program noticed something about the oracle."""
+    """The program found something suspicious about the oracle."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Solution:
-    """What a run leaves behind."""
+    """The result of a run."""
 
     weights: Vector
     trace: dict[str, npt.NDArray[Any]]
@@ -49,7 +49,7 @@ class Solution:
     certificate: Certificate
     stop_reason: str
     notes: list[str]
-    """What the program noticed about the oracle."""
+    """What the program found suspicious about the oracle."""
     summary: dict[str, Any]
     """Totals and latencies, as the program prints them."""
 
@@ -130,10 +130,10 @@ def solve(
     returns (values [k, d], offsets [k])), or the name of a data set of the program, such as "usps-synth:n=1000" or
     "libsvm:FILE".
 
-    The run stops at the first limit: the certified gap, iterations, time in seconds, oracle calls. A call of the oracle may
-    take `limit` seconds. Other keywords are parameters of the solver (`ssvm-bench list solvers` lists them): N=10, passes=3.
+    The run stops at the first limit that is reached: certified gap, iterations, time in seconds or oracle calls. A call of the
+    oracle may take `limit` seconds. Other keywords are parameters of the solver (`ssvm-bench list solvers` lists them): N=10, passes=3.
 
-    Exceptions of the oracle are raised here, as they are. Ctrl-C ends the run. Equal arguments give equal bits with
+    Exceptions of the oracle are raised unchanged. Ctrl-C ends the run. Equal arguments give equal bits with
     clock="virtual"; on the other clocks some solvers decide by measured times.
     """
     with tempfile.TemporaryDirectory(prefix="ssvm-bench-") as folder:
@@ -177,13 +177,13 @@ def _number(values: dict[str, Any], key: str) -> Any:
 
 @dataclass(frozen=True)
 class OracleReport:
-    """What check_oracle found; its text is for people."""
+    """The report of check_oracle; print it to read it."""
 
     ok: bool
     findings: list[dict[str, Any]]
-    """check, term (None when it is about all) and text."""
+    """check, term (None for a finding about all terms) and text."""
     advice: dict[str, str]
-    """The mistake behind a failed check."""
+    """The likely mistake behind a failed check."""
     facts: dict[str, Any]
     """Everything that the program printed: sizes, times, the sum of H_i(0), the length of features."""
 
@@ -214,7 +214,7 @@ def check_oracle(
     seed: int = 1,
     limit: float = 60.0,
 ) -> OracleReport:
-    """Asks some terms near 0, near the solution and between, and checks the answers. print() the report."""
+    """Calls the oracle for some terms near 0, near the solution and between, and checks the answers. print() the report."""
     oracle = _oracle(problem, n, d, vectorized)
     if lambda_ is not None:
         # The test has no option for it; it is where the solution lies near which the oracle is asked.

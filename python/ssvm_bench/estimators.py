@@ -126,7 +126,7 @@ class MulticlassClassifier(ClassifierMixin, _Trained):  # type: ignore[misc]
     """Linear multiclass SVM (Crammer-Singer, 0/1 loss): alpha/2 |w|^2 + the mean of the hinge losses.
 
     alpha          regularisation; 1/n when it is None
-    tol            stop when the certified gap of the objective is not more
+    tol            stop when the certified gap of the objective is at most this
     max_iter       passes over the data
     fit_intercept  add a feature that is always 1; its weights are regularised like the others
     """
@@ -166,7 +166,7 @@ class MulticlassClassifier(ClassifierMixin, _Trained):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """The scores of all classes; with two classes that of the second less that of the first."""
+        """The scores of all classes; with two classes, that of the second minus that of the first."""
         self._check_fitted()
         X = validate_data(self, X, dtype=np.float64, reset=False) if _SKLEARN else _matrix(X)
         if X.shape[1] != self.n_features_in_:
@@ -218,9 +218,9 @@ class ChainClassifier(_Trained):
     """Linear chain: a score per position and label, one per pair of neighbours; the loss is the share of wrong labels.
 
     X is a list of sequences, each an array [length, p] of zeros and ones with p <= 128; y is a list of label sequences with
-    at most 26 different labels: the chain problem of the program has 26 labels and 128 binary features. Fewer features are
-    no other problem. Of fewer labels than 26 the rest count as alternatives in training, and are never predicted.
-    Anything else is refused.
+    at most 26 different labels: the chain problem of the program has 26 labels and 128 binary features. Fewer features give
+    the same problem. With fewer than 26 labels, the other labels count as alternatives in training and are never predicted.
+    Any other input is an error.
     """
 
     def fit(self, X: Sequence[npt.ArrayLike], y: Sequence[npt.ArrayLike]) -> "ChainClassifier":

@@ -20,13 +20,13 @@ VERSION = 1
 
 
 class Plane:
-    """One plane of a term: the maximum over planes of <values, w> + offset is wanted.
+    """One plane of a term, the function <values, w> + offset; the oracle returns the highest one at w.
 
     values        all d numbers, or with coordinates (ascending) only some of them
     offset        the number without w: the loss and fixed terms, divided by n
-    bound         H_i(w) is not more; for oracles that are not exact
+    bound         an upper bound of H_i(w), for oracles that are not exact
     key           text without spaces that names the labelling, so that equal planes are recognised without their numbers
-    operations    what the call took, for the virtual clock
+    operations    operations of the call, for the virtual clock
     """
 
     __slots__ = ("values", "offset", "coordinates", "bound", "key", "operations")
@@ -76,7 +76,7 @@ Answers = Union[Sequence[Answer], tuple[npt.NDArray[Any], npt.ArrayLike]]
 
 
 class Oracle:
-    """What the program has to know. n and d are needed; the rest has defaults."""
+    """What the program must know. n and d are required; the rest has defaults."""
 
     n: int = 0
     """Terms."""
@@ -101,7 +101,7 @@ class Oracle:
     """Optional: the planes of several terms at one w, as a list, or as (values [k, d], offsets [k])."""
 
     def certify(self, i: int, w: Vector) -> Answer:
-        """The same as max_oracle, asked off the clock; may take longer to find a bound."""
+        """The same as max_oracle, but off the clock, so that it may take longer to find a bound."""
         return self.max_oracle(i, w)
 
     def truth(self, i: int) -> Answer:
@@ -109,7 +109,7 @@ class Oracle:
         raise NotImplementedError(f"{type(self).__name__} has truth_is_zero = False but no truth(i)")
 
     def serve(self) -> None:
-        """Answers on standard input and output until the input ends. What is printed goes to standard error."""
+        """Answers requests on standard input and output until the input ends. print() writes to standard error."""
         source = os.fdopen(os.dup(0), "rb", buffering=1 << 16)
         sink = os.dup(1)
         # print() must not write into the protocol.

@@ -120,7 +120,7 @@ def test_a_slow_oracle_is_named():
             time.sleep(2.0)
             return super().max_oracle(i, w)
 
-    with pytest.raises(ssvm_bench.ProgramError, match="oracle program 'Slow' did nothing within its limit"):
+    with pytest.raises(ssvm_bench.ProgramError, match="oracle program 'Slow' did nothing within its time limit"):
         ssvm_bench.solve(Slow(), limit=0.3)
 
 

@@ -347,7 +347,7 @@ impl<'p> Archive<'p> {
     fn offsets(&mut self, name: &str, end: usize) -> Result<Vec<usize>> {
         let ([_], raw) = self.array(name, npy::read::<i64>)?;
         if raw.first() != Some(&0) || raw.last() != Some(&(end as i64)) || !raw.is_sorted() {
-            return Err(self.wrong(name, format!("must rise from 0 to {end}")));
+            return Err(self.wrong(name, format!("must start at 0, never decrease and end at {end}")));
         }
         Ok(raw.into_iter().map(|o| o as usize).collect())
     }

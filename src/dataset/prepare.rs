@@ -55,7 +55,7 @@ impl Meta {
         let text = npz::read_meta(path)?
             .ok_or_else(|| Error::file(path, "has no meta: it was not written by `data prepare`"))?;
         serde_json::from_str(&text).map_err(|e| {
-            Error::file(path, format!("has another kind of meta ({e}): it was not written by `data prepare`"))
+            Error::file(path, format!("has meta of another kind ({e}): it was not written by `data prepare`"))
         })
     }
 }

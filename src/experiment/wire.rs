@@ -115,7 +115,7 @@ fn folder_name(text: String) -> Result<String, String> {
     }
     if text.chars().count() > 100 || text.starts_with('.') || text.contains(strange) {
         return Err(
-            "the name is also that of the results folder: at most 100 characters, no /, \\ or control character, and no \
+            "the name is also that of the result folder: use at most 100 characters, no /, \\ or control character, and no \
             dot at the beginning"
                 .to_owned(),
         );

@@ -52,14 +52,14 @@ pub enum Error {
     )]
     FolderGone(u64),
     #[error(
-        "{0} runs that this process wrote are gone, because something else removes files of this folder; start again"
+        "{0} runs that this process wrote are gone, because something else removed files of this folder; start again"
     )]
     FilesGone(u64),
-    #[error("the manifest is damaged ({0}); delete it, the runs stay valid")]
+    #[error("the manifest is damaged ({0}); delete it: the runs stay valid")]
     Manifest(serde_json::Error),
     #[error(
         "the paper's oracle cost of {dataset} (λ = {lambda}) on the {} clock is {here} here and {there} in another folder; run all shards from one id file \
-         (cluster plan --shards N --emit lines), which keeps it",
+         (cluster plan --shards N --emit lines), which stores it",
         clock.name()
     )]
     OracleCost { dataset: String, lambda: f64, clock: ClockKind, here: OracleCost, there: OracleCost },

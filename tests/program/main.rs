@@ -265,7 +265,7 @@ fn every_fault_is_a_failed_record_and_nothing_else() {
         for record in ours {
             let Status::Failed(reason) = &record.status else { panic!("{fault} did not fail: {:?}", record.status) };
             // On a busy machine a program may be late before it does anything wrong.
-            let clear = reason.contains(expected) || reason.contains("within its limit");
+            let clear = reason.contains(expected) || reason.contains("within its time limit");
             assert!(clear && reason.contains("oracle program") && !reason.contains("panicked"), "{fault}: {reason}");
         }
         let said = records.iter().filter(|r| r.status.reason().contains(&format!("last words of {fault}"))).count();
@@ -282,13 +282,13 @@ fn faults_leave_no_zombie_in_a_process_that_goes_on() {
     for (fault, expected) in FAULTS.iter().filter(|(fault, _)| !["flood", "endless"].contains(fault)) {
         let problem = ProgramProblem::open(Launch { limit: Duration::from_millis(300), ..launch(&[fault]) }, None);
         let error = Solve::new(&problem.unwrap()).iterations(20).run().unwrap_err().to_string();
-        assert!(error.contains(expected) || error.contains("within its limit"), "{fault}: {error}");
+        assert!(error.contains(expected) || error.contains("within its time limit"), "{fault}: {error}");
         assert!(!zombies_stay() && all_gone(&[&own().display().to_string(), &format!("serve {fault}")]), "{fault}");
     }
     for (fault, expected) in BAD_HELLOS {
         let start = Launch { start: Duration::from_millis(300), ..launch(&[fault]) };
         let error = ProgramProblem::open(start, None).err().expect(fault).to_string();
-        assert!(error.contains(expected) || error.contains("within its limit"), "{fault}: {error}");
+        assert!(error.contains(expected) || error.contains("within its time limit"), "{fault}: {error}");
         // One that explains itself is not quoted, too.
         let quoted = error.contains(&format!("last words of {fault}"));
         assert_eq!(quoted, *fault != "hello-error", "{fault}: {error}");

@@ -101,8 +101,8 @@ impl MaxOracle for Nothing {
 pub const FAULTS: &[(&str, &str)] = &[
     ("die", "exit code 3"),
     ("abort", "SIGABRT"),
-    ("hang", "within its limit"),
-    ("half", "within its limit"),
+    ("hang", "within its time limit"),
+    ("half", "within its time limit"),
     ("half-die", "exit code 4"),
     ("close", "closed its pipes"),
     ("nan", "the offset NaN"),
@@ -126,7 +126,7 @@ pub const FAULTS: &[(&str, &str)] = &[
 pub const BAD_HELLOS: &[(&str, &str)] = &[
     ("hello-version", "speaks version '9'"),
     ("hello-words", "no oracle program"),
-    ("hello-hang", "within its limit"),
+    ("hello-hang", "within its time limit"),
     ("hello-die", "exit code 6"),
     ("hello-no-d", "no line 'd'"),
     ("hello-n", "number of terms"),

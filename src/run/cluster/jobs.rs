@@ -66,7 +66,7 @@ impl Jobs {
         files::plain(&path)?;
         let Some(text) = files::read_text_if_there(&path)? else { return Ok(None) };
         serde_json::from_str(&text).map(Some).map_err(|error| {
-            let message = format!("{error}; the file is damaged: delete it, the results stay valid");
+            let message = format!("{error}; the file is damaged: delete it; the results stay valid");
             Error::line(&path, error.line(), message)
         })
     }

@@ -76,7 +76,7 @@ impl GraphData {
             [("node_offsets", &self.node_offsets, nodes), ("edge_offsets", &self.edge_offsets, self.edges.len())]
         {
             if offsets.first() != Some(&0) || offsets.last() != Some(&end) || offsets.windows(2).any(|o| o[0] > o[1]) {
-                return Err(format!("{name} must rise from 0 to {end}"));
+                return Err(format!("{name} must start at 0, never decrease and end at {end}"));
             }
         }
         if self.node_offsets.len() != self.edge_offsets.len() {
