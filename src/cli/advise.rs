@@ -68,7 +68,8 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     };
     if set.targets.is_empty() {
         anyhow::bail!(
-            "{}: BCFW reached only a relative gap of {:.2}; solvers are compared at smaller gaps, so run it longer (iterations, gap)",
+            "{}: BCFW reached only a relative gap of {:.2}; solvers are compared at smaller gaps, so run it longer \
+             (iterations, gap)",
             set.dataset,
             set.reached
         );
@@ -86,7 +87,8 @@ fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet
     exact.or_else(by_name).with_context(|| {
         let names: Vec<&str> = table.sets.iter().map(|set| set.dataset.as_str()).collect();
         format!(
-            "the table has no data set '{name}'{}; it has {}. For your own data, run a config with oracle_cost = [\"1/16\", 1, 16, 256], then `advise --results DIR`",
+            "the table has no data set '{name}'{}; it has {}. For your own data, run a config with oracle_cost = \
+             [\"1/16\", 1, 16, 256], then `advise --results DIR`",
             nearest(name, names.iter().copied()),
             names.join(", ")
         )

@@ -135,7 +135,8 @@ fn workloads(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Vec<Wo
         let Some((dataset, solver)) = text.rsplit_once('/').filter(|_| !text.contains(['*', '?', '[', '{'])) else {
             let known: Vec<String> = standard.iter().map(|workload| workload.cell.to_string()).collect();
             bail!(
-                "--only '{text}' matches no standard workload and is not a DATASET/SOLVER; the standard workloads are {}",
+                "--only '{text}' matches no standard workload and is not a DATASET/SOLVER; the standard workloads \
+                 are {}",
                 known.join(", ")
             );
         };

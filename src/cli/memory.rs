@@ -16,7 +16,8 @@ pub fn watch() {
             let left = free.left();
             if left < LAST {
                 note(&format!(
-                    "error: out of memory: this program uses {}, and {} is left; use a smaller data set, fewer --jobs or a machine with more memory. Existing files are intact",
+                    "error: out of memory: this program uses {}, and {} is left; use a smaller data set, fewer \
+                     --jobs or a machine with more memory. Existing files are intact",
                     bytes(resident_memory()),
                     bytes(available_memory().unwrap_or(0))
                 ));

@@ -84,14 +84,13 @@ fn configs(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     let is_there = |name: &str| catalog.dataset(name).is_some_and(|info| info.is_there(&Request::new(name, data)));
     let missing: Vec<&str> = names.iter().map(String::as_str).filter(|name| !is_there(name)).collect();
     if missing.is_empty() {
-        note(
-            "found the real data sets: running paper and regime (`ssvm-bench reproduce quick` for synthetic data)",
-        );
+        note("found the real data sets: running paper and regime (`ssvm-bench reproduce quick` for synthetic data)");
         return Ok(REAL.map(PathBuf::from).to_vec());
     }
     let (names, are) = (missing.join(", "), if missing.len() == 1 { "is" } else { "are" });
     note(&format!(
-        "running on synthetic data, because {names} {are} missing; `ssvm-bench reproduce --fetch` downloads the real data sets"
+        "running on synthetic data, because {names} {are} missing; `ssvm-bench reproduce --fetch` downloads the \
+         real data sets"
     ));
     Ok(vec![PathBuf::from(SYNTHETIC)])
 }

@@ -162,7 +162,8 @@ fn plan_part(
     let plan = Plan::new(experiment, catalog, &options.data_dir)?;
     if timed && !plan.undetermined.is_empty() {
         bail!(
-            "each machine would solve the paper's oracle cost for itself; store it in an id file with `{split}`, then run with --ids {}",
+            "each machine would solve the paper's oracle cost for itself; store it in an id file with `{split}`, \
+             then run with --ids {}",
             id_file(&options.out).display()
         );
     }
@@ -233,7 +234,8 @@ pub fn complete(report: &Report) -> anyhow::Result<()> {
     }
     if report.gone > 0 {
         bail!(
-            "{} of {} finished runs are no longer in {}: their files were removed or changed while this command ran; make them again with: {again}",
+            "{} of {} finished runs are no longer in {}: their files were removed or changed while this command ran; \
+             make them again with: {again}",
             report.gone,
             before + now + report.gone,
             report.out

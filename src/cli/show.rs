@@ -129,7 +129,10 @@ impl Shown {
             Format::Csv => match &self.tables[..] {
                 [(.., table)] => table.csv(),
                 _ => {
-                    bail!("this view has several tables and a CSV file has one: name a folder with --out DIR, or choose a table with --part")
+                    bail!(
+                        "this view has several tables and a CSV file has one: name a folder with --out DIR, or \
+                         choose a table with --part"
+                    )
                 }
             },
             Format::Markdown if !self.remark.is_empty() => format!("{}\n{}\n", self.joined(format, None), self.remark),
@@ -226,7 +229,8 @@ fn of_cost(summary: &Summary, results: &Path) -> anyhow::Result<Shown> {
     let cost = &summary.breakeven;
     if cost.sets.is_empty() {
         bail!(
-            "{} has no data set with BCFW at two oracle costs; run a config with oracle_cost = [1, 16], or `ssvm-bench run breakeven` for the built-in data sets",
+            "{} has no data set with BCFW at two oracle costs; run a config with oracle_cost = [1, 16], or \
+             `ssvm-bench run breakeven` for the built-in data sets",
             results.display()
         );
     }

@@ -64,7 +64,8 @@ impl ArgumentError {
             let key = part.split_once('=').map_or("", |(key, _)| key);
             if !keys.contains(&key) {
                 let near = nearest(if key.is_empty() { part } else { key }, keys.iter().copied());
-                let known = if keys.is_empty() { "it has no parameters".into() } else { format!("known: {}", keys.join(", ")) };
+                let known =
+                    if keys.is_empty() { "it has no parameters".into() } else { format!("known: {}", keys.join(", ")) };
                 return Err(Self::Unknown { part: part.to_owned(), near, known });
             }
             if seen.contains(&key) {

@@ -199,7 +199,9 @@ impl PartialFile<'_> {
             (StatusCode::RANGE_NOT_SATISFIABLE, Some((_, total))) if have > 0 && total == Some(have) => return Ok(()),
             (StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE, _) => {
                 self.discard();
-                return Err(Stop::Broken("the server cannot resume the download, because the file has changed there".into()));
+                return Err(Stop::Broken(
+                    "the server cannot resume the download, because the file has changed there".into(),
+                ));
             }
             (status, _) => {
                 let reason = format!("the server answered {status}");

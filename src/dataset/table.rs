@@ -435,11 +435,7 @@ static ROWS: [Row; 13] = [
         |request| words(&request.path()?, request),
     ),
     Row::own(
-        [
-            "graph",
-            "graph file",
-            "your own labelled graphs (NumPy .npz): min-cut for two labels, α-expansion for more",
-        ],
+        ["graph", "graph file", "your own labelled graphs (NumPy .npz): min-cut for two labels, α-expansion for more"],
         None,
         &[],
         |request| of_file(&request.path()?, npz::read_graph, AnyData::Graph),

@@ -194,7 +194,8 @@ impl Source<'_> {
             for name in std::iter::once(entry.name.get_ref()).chain(&entry.otherwise) {
                 if let Some(other) = taken.insert(name.clone(), line).filter(|other| *other != line) {
                     let message = format!(
-                        "data set '{name}' is already on line {other}; results are distinguished by name, so use two configs"
+                        "data set '{name}' is already on line {other}; results are distinguished by name, so use \
+                         two configs"
                     );
                     return Err(self.error(&entry.name, message));
                 }

@@ -88,7 +88,8 @@ impl Summary {
         let code = &self.code;
         (self.rules != RULES).then(|| {
             format!(
-                "Verdicts and intervals are those of an earlier version (code {code}), which had other rules or thresholds; they have not been computed again."
+                "Verdicts and intervals are those of an earlier version (code {code}), which had other rules or \
+                 thresholds; they have not been computed again."
             )
         })
     }
@@ -110,8 +111,13 @@ impl Summary {
 
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
-        serde_json::from_str(&text)
-            .map_err(|error| Error::file(path, format!("is not a summary.json of this program: {error}; if an older version wrote it, write it again with `ssvm-bench report`")))
+        serde_json::from_str(&text).map_err(|error| {
+            let message = format!(
+                "is not a summary.json of this program: {error}; if an older version wrote it, write it again with \
+                     `ssvm-bench report`"
+            );
+            Error::file(path, message)
+        })
     }
 
     pub fn write(&self, path: &Path) -> Result<()> {

@@ -287,10 +287,10 @@ fn configs_that_no_machine_can_run_are_refused() {
     for (from, to, expected) in [
         ("repeats = 2", "repeats = 1000000000", "tiny.toml:3: repeats must be at most"),
         ("clock", "timeout_s = 1e300\nclock", "tiny.toml:2: timeout_s"),
-        ("\"t\"", "\"../../y\"", "tiny.toml:1: the name is also that of the results folder"),
-        ("\"t\"", "\"/tmp/y\"", "tiny.toml:1: the name is also that of the results folder"),
-        ("\"t\"", "\"..\"", "tiny.toml:1: the name is also that of the results folder"),
-        ("\"t\"", "\"\\u001b[2Jgone\"", "tiny.toml:1: the name is also that of the results folder"),
+        ("\"t\"", "\"../../y\"", "tiny.toml:1: the name is also that of the result folder"),
+        ("\"t\"", "\"/tmp/y\"", "tiny.toml:1: the name is also that of the result folder"),
+        ("\"t\"", "\"..\"", "tiny.toml:1: the name is also that of the result folder"),
+        ("\"t\"", "\"\\u001b[2Jgone\"", "tiny.toml:1: the name is also that of the result folder"),
         ("\"t\"", "\"\"", "tiny.toml:1: the name is empty"),
     ] {
         fs::write(dir.path().join("tiny.toml"), CONFIG.replacen(from, to, 1)).unwrap();
@@ -448,7 +448,11 @@ fn what_cannot_be_compared_is_not_called_right() {
     fs::write(dir.path().join("data/horseseg/data/horse-features.bin"), "x").unwrap();
     let output = call(dir.path(), &["data", "fetch", "horseseg"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("not checked, because no checksum is known") && !text.contains("official checksum"), "{text}{}", errors(&output));
+    assert!(
+        text.contains("not checked, because no checksum is known") && !text.contains("official checksum"),
+        "{text}{}",
+        errors(&output)
+    );
 }
 
 fn weights_that_cannot_be_written_are_refused_before_the_work() {

@@ -40,7 +40,10 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     let (folders, runs, out) = (merged.folders, merged.runs, args.out.display());
     print(&match args.format.format {
         Format::Table => {
-            format!("{runs} runs from {folders} folders, {} failed, {} duplicates: {out}\n", merged.failed, merged.doubles)
+            format!(
+                "{runs} runs from {folders} folders, {} failed, {} duplicates: {out}\n",
+                merged.failed, merged.doubles
+            )
         }
         _ => serde_json::to_string(&merged)? + "\n",
     })?;

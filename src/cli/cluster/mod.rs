@@ -92,7 +92,8 @@ pub fn known_plan(
     let unsolved = unsolved.map(|set| (&set.spec.name, "solve the paper's oracle cost"));
     if let Some((dataset, work)) = pending.chain(unsolved).next() {
         bail!(
-            "the runs of {dataset} depend on work that {look} does not do: {work}; `{split}` does it and writes the shards; then repeat `{command}`"
+            "the runs of {dataset} depend on work that {look} does not do: {work}; `{split}` does it and writes the \
+             shards; then repeat `{command}`"
         );
     }
     Ok(plan)
@@ -104,7 +105,8 @@ pub fn write_ids(out: &Path, text: &str, replace: bool) -> anyhow::Result<()> {
     let shared = SharedFile::lock(&path)?;
     if !replace && shared.text()?.is_some_and(|there| there != text) {
         bail!(
-            "{} already exists and was not written by `cluster submit`; another engine may be using it: remove it, or choose another --out",
+            "{} already exists and was not written by `cluster submit`; another engine may be using it: remove it, \
+             or choose another --out",
             path.display()
         );
     }

@@ -122,7 +122,8 @@ fn table(name: &str, split: &Split, jobs: usize) -> String {
     let empty = split.shards.iter().filter(|shard| shard.runs.is_empty()).count();
     if empty > 0 {
         text += &format!(
-            "{empty} shards are empty: timed runs of one data set and seed stay together, and there are only {} such groups\n",
+            "{empty} shards are empty: timed runs of one data set and seed stay together, and there are only {} \
+             such groups\n",
             shards - empty
         );
     }

@@ -35,7 +35,8 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
     let out = &args.results;
     let Some(mut jobs) = Jobs::read(out)? else {
         bail!(
-            "{}: nothing was submitted from this folder; submit it with `ssvm-bench cluster submit CONFIG --out {} --shards N`",
+            "{}: nothing was submitted from this folder; submit it with `ssvm-bench cluster submit CONFIG --out {} \
+             --shards N`",
             out.display(),
             out.display()
         );
@@ -44,8 +45,9 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
     let wanted = list.ids(None)?;
     let contents = part::scan(out, |id| wanted.contains(id))?;
     let found = FoundRuns::of(&contents.records);
-    let queue =
-        slurm::queue(&mut jobs).map_err(|error| note(&format!("note: {error}; the status is that of the result folder alone"))).ok();
+    let queue = slurm::queue(&mut jobs)
+        .map_err(|error| note(&format!("note: {error}; the status is that of the result folder alone")))
+        .ok();
     let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
     let shards = status::shards(&list.shards, &found, &jobs, queue.as_deref(), log, host::unix_time());
     if args.format.format == Format::Json {

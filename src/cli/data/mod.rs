@@ -146,8 +146,12 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
         for (path, checked) in data.check(set)? {
             let text = match checked {
                 Checked::Known => "right, with the official checksum".into(),
-                Checked::Recorded => "unchanged since the first download, which was trusted because no checksum is known".into(),
-                Checked::Unrecorded(found) => format!("found; not checked, because no checksum is known or recorded; sha256 {found}"),
+                Checked::Recorded => {
+                    "unchanged since the first download, which was trusted because no checksum is known".into()
+                }
+                Checked::Unrecorded(found) => {
+                    format!("found; not checked, because no checksum is known or recorded; sha256 {found}")
+                }
                 Checked::Missing => "missing; training does not need it".into(),
                 Checked::Different(expected, found) => {
                     wrong += 1;

@@ -88,9 +88,12 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     let why = match () {
         () if interrupted.load(Ordering::Relaxed) => "interrupted",
         () if seconds() >= args.time => "the time limit was reached; set a longer --time",
-        () if !problem.exact() => "it cannot become narrower: the oracle is not exact, and the rest is the slack of its bound",
+        () if !problem.exact() => {
+            "it cannot become narrower: the oracle is not exact, and the rest is the slack of its bound"
+        }
         () => {
-            "it cannot become narrower: the rest is the allowance for rounding, which grows with the features; scale them, or set a larger --gap"
+            "it cannot become narrower: the rest is the allowance for rounding, which grows with the features; \
+             scale them, or set a larger --gap"
         }
     };
     note(&format!("the bracket is {width:.3e} wide, wider than {:e} ({why})", args.gap));

@@ -270,7 +270,10 @@ impl Child {
                 let _ = writeln!(std::io::stderr(), "[{}] is starting; {left} s are left (,start= sets it)", self.name);
             }
             if Instant::now() >= self.deadline {
-                let what = format!("did nothing within its time limit when {} (,limit= and ,start= set the limit)", self.doing);
+                let what = format!(
+                    "did nothing within its time limit when {} (,limit= and ,start= set the limit)",
+                    self.doing
+                );
                 return Err(self.fault(what));
             }
         }

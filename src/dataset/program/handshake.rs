@@ -51,7 +51,10 @@ impl Handshake {
         };
         match version.trim().parse::<u32>() {
             Ok(VERSION) => Ok(()),
-            _ => Err(format!("speaks version '{}' of the protocol, but this program speaks version {VERSION}", shorten(version))),
+            _ => Err(format!(
+                "speaks version '{}' of the protocol, but this program speaks version {VERSION}",
+                shorten(version)
+            )),
         }
     }
 

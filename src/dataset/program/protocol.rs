@@ -34,7 +34,8 @@ impl Answer {
     pub(super) fn read_line(&mut self, line: &str, d: usize) -> Result<usize, String> {
         let wrong = |what: &str| format!("answered '{}': {what}", shorten(line));
         let number = |word: Option<&str>, what: &str| {
-            word.and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| wrong(&format!("{what} is not a whole number")))
+            word.and_then(|word| word.parse::<u64>().ok())
+                .ok_or_else(|| wrong(&format!("{what} is not a whole number")))
         };
         let mut words = line.split_ascii_whitespace();
         if words.next() != Some("plane") {

@@ -132,7 +132,8 @@ impl Merge {
             if !expected.same(&plans) {
                 let (other, names, first) = (plans.names(), expected.names(), folder.display());
                 let message = format!(
-                    "has runs of another plan, {other}, than {first}, which has {names}; merge only folders of the same configs"
+                    "has runs of another plan, {other}, than {first}, which has {names}; merge only folders of the \
+                     same configs"
                 );
                 return Err(Error::file(top, message));
             }

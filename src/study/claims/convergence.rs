@@ -109,7 +109,9 @@ fn anywhere(subject: &Subject<'_>, datasets: &[&str]) -> String {
 
 fn narrowed(reason: Option<Reason>) -> &'static str {
     match reason {
-        Some(Reason::Optimum) => "; undecided: the optimum is not known well enough; `ssvm-bench data optimum` narrows it",
+        Some(Reason::Optimum) => {
+            "; undecided: the optimum is not known well enough; `ssvm-bench data optimum` narrows it"
+        }
         _ => "",
     }
 }
