@@ -119,7 +119,7 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result
             prepared.map_or("-", |yes| if yes { "yes" } else { "no" }),
             found.as_ref().map_or_else(|| "no".to_owned(), |path| path.display().to_string()),
         ]);
-        terms += &format!("{name:<9} {license}; {page}\n");
+        terms += &format!("{name}: {license}; {page}\n");
     }
     if format == Format::Json {
         return Ok(());
@@ -128,7 +128,7 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result
     let others: Vec<String> = others.map(DatasetInfo::usage).collect();
     let width = print_width();
     let terms: String = terms.lines().map(|line| wrapped(line, width, 0)).collect();
-    let others = wrapped(&format!("without official files: {}", others.join(" ")), width, 0);
+    let others = wrapped(&format!("other data sets: {}", others.join(" ")), width, 0);
     print(&format!("{}\n{terms}\n{others}", table.text(width)))
 }
 
