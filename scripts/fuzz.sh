@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Readers of outside bytes under fire for so many minutes in all, in one process: executions of every target, what they
-# found, the longest and the largest. Inputs that broke something are kept in target/fuzz/.
+# Fuzzes the readers of external bytes for MINUTES in all, in one process. Prints executions and findings of every target, the
+# slowest input and the largest use of memory. Inputs that broke something are kept in target/fuzz/.
 #   scripts/fuzz.sh MINUTES [TARGET]
 set -euo pipefail
 cd "$(dirname "$0")/.."

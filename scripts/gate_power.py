@@ -61,7 +61,7 @@ name = "mp-bcfw"
 
 
 def folder_trials(program, count):
-    """Makes two folders and compares them, so many times; prints a line per trial and how many raised an alarm."""
+    """Makes two folders and compares them, repeatedly; prints a line per trial and how many raised an alarm."""
     alarms = 0
     for number in range(count):
         with tempfile.TemporaryDirectory() as folder:

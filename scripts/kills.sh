@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Kills this program so often (1000 unless told otherwise) at random moments of run, and a quarter as often each of report,
-# figures, data prepare, optimum and merge; counts the kills that struck, runs lost or made twice, files left behind.
+# Kills `run` COUNT times (default 1000) at random moments, and report, figures, data prepare, optimum and merge a quarter as
+# often each. Counts the kills that came before the command had ended, runs lost or made twice, and files left behind.
 #   scripts/kills.sh [COUNT]
 set -euo pipefail
 cd "$(dirname "$0")/.."

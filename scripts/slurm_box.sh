@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A SLURM cluster of four nodes on this machine, without systemd, in a temporary folder; shards of a small experiment on
-# it, with a dead node, a struck time limit and a second submission; every result compared with a local run to the bit.
-#   scripts/slurm_box.sh [PROGRAM]     as root; PROGRAM is target/release/ssvm-bench unless told otherwise
-# Prints a verdict per step. Exit code 0: all is well, 1: a step failed, 77: SLURM cannot be had here.
+# Starts a SLURM cluster of four nodes on this machine, without systemd, in a temporary folder. Runs shards of a small
+# experiment on it, with a dead node, a time limit that is reached and a second submission, and compares every result with
+# a local run, bit by bit.
+#   scripts/slurm_box.sh [PROGRAM]     as root; PROGRAM is by default target/release/ssvm-bench
+# Prints a verdict per step. Exit code 0: all steps passed, 1: a step failed, 77: SLURM cannot be installed here.
 set -uo pipefail
 program="${1:+$(realpath "$1")}"
 cd "$(dirname "$0")/.." || exit 1
@@ -200,7 +201,7 @@ slurmd -N n1
 within 60 idle
 verdict $? "the node is back"
 
-# 3. The time limit strikes one task, the signal before it stops another, the rest goes on. Both stand still until then:
+# 3. One task reaches the time limit, the signal before it stops another, the rest goes on. Both stand still until then:
 # SLURM wakes who it signals, so the first is stopped again and again.
 out="$box/three"
 quietly bench cluster submit "$box/box.toml" --out "$out" --shards 3 --time 1m --jobs 1

@@ -65,8 +65,8 @@ struct GlobalArgs {
     /// Refuse data sets that are programs (oracle:…) instead of starting them
     #[arg(long, global = true, hide_short_help = true)]
     no_programs: bool,
-    /// Accept a file in the place of an official one that it is not. The data set becomes NAME~accepted, which every
-    /// claim treats as data of your own
+    /// Accept a data file that is not the official one. The data set becomes NAME~accepted, which every claim treats as
+    /// data of your own
     #[arg(long, global = true, hide_short_help = true)]
     accept_data: bool,
     /// Wait without a limit, instead of 10 s, for the program that writes to a named pipe

@@ -124,7 +124,7 @@ pub struct EngineArgs {
     /// Whole nodes, for timings that no other job disturbs
     #[arg(long)]
     pub exclusive: bool,
-    /// Tasks that may run at the same time; with GNU parallel on each machine [default: as many as fit]
+    /// Maximum number of tasks at the same time; with GNU parallel, on each machine [default: as many as fit]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,
 }
