@@ -258,7 +258,7 @@ impl Child {
                 return Ok(readable);
             }
             if self.heard.lock().flood > FLOOD {
-                return Err(self.fault_when(&format!("wrote more than {FLOOD} bytes to standard error in one call")));
+                return Err(self.fault_when(&format!("wrote more than {FLOOD} bytes to standard error")));
             }
             // A process that it started may keep its pipes open.
             if self.ended_within(Duration::ZERO).is_some() {
