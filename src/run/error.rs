@@ -38,9 +38,9 @@ pub enum Error {
     NotStarted { program: &'static str, reason: io::Error },
     #[error("{program} failed ({status}): {reason}")]
     ProgramFailed { program: &'static str, status: ExitStatus, reason: String },
-    #[error("{program} did not answer within {seconds} s; see whether the cluster is up, then try again")]
+    #[error("{program} did not answer within {seconds} s; check that the cluster is up, then try again")]
     NoAnswer { program: &'static str, seconds: u64 },
-    #[error("{program} printed more than {mebibytes} MiB, so it is not the one of SLURM")]
+    #[error("{program} printed more than {mebibytes} MiB, so it is not that of SLURM")]
     TooMuch { program: &'static str, mebibytes: u64 },
     #[error("sbatch printed '{0}' instead of a job id; `squeue --me` shows whether it was submitted")]
     NoJobId(String),

@@ -28,7 +28,7 @@ pub enum Error {
     Held { seconds: u64, holder: String },
     #[error("cannot be locked against other writers ({0}); choose a file on a disk of this machine")]
     NoFileLock(io::Error),
-    #[error("has the name of a lock of this program and is something else; move it away, then try again")]
+    #[error("has the name of a lock file of this program but is not one; move it away, then try again")]
     NotALock,
     #[error(
         "the lock of this process was removed, so another process may be changing the file; nothing was written: try again"
