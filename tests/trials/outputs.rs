@@ -351,7 +351,7 @@ fn what_has_the_name_of_a_lock_and_is_none_stays() {
     };
     let refused = |there: &str| {
         let message = SharedFile::lock_within(&store, Duration::ZERO).unwrap_err().to_string();
-        assert!(message.contains("has the name of a lock of this program and is something else"), "{there}: {message}");
+        assert!(message.contains("has the name of a lock file of this program but is not one"), "{there}: {message}");
         assert!(lock.symlink_metadata().is_ok(), "{there} was removed");
     };
     fs::write(bench.path("precious"), "").unwrap();
