@@ -22,6 +22,7 @@ NAMED = {
     "NoDivisionOfTheFeatures": ("no plane is above H_i", "1/n is missing in the features"),
     "WrongIndex": ("no plane is above H_i", "must use the same term i"),
     "NoIndex": ("terms have planes of their own", "does not use its argument i"),
+    "RemembersTheFirstAnswer": ("H_i is not negative", "the answers do not depend on w"),
     "OneKeyForAll": ("planes with the same key are the same", "the key must name the labelling"),
     "NoiseOnScores": ("the same answer to the same question", "noise on scores"),
     "RandomAnswers": ("the same answer to the same question", "not deterministic"),
@@ -47,7 +48,7 @@ def test_the_right_oracle_passes():
     assert "sum of H_i(0) = 1" in str(report)
 
 
-@pytest.mark.parametrize("name", ["Centred", "CentredTinyLoss", "Counts", "Margin", "VoidParts"])
+@pytest.mark.parametrize("name", ["Centred", "CentredTinyLoss", "Blocks", "Counts", "Margin", "VoidParts"])
 def test_right_oracles_of_other_kinds_pass(name):
     report = ssvm_bench.check_oracle(getattr(mistakes, name)())
     assert report.ok, report

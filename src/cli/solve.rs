@@ -106,8 +106,10 @@ const SPARE: [&str; 4] = ["planes", "passes", "proven", "oracle slack"];
 /// Prints evaluations as they come.
 struct Printer {
     format: Format,
-    /// Whether gaps are exact, or bounded by a relaxation.
     exact: bool,
+    /// Whether primals are above P for certain; known from the first evaluation on, before which no head is printed.
+    certified: Option<bool>,
+    terms: u64,
     /// Places in [`COLUMNS`].
     columns: Vec<usize>,
     partial: bool,
@@ -128,8 +130,8 @@ impl Printer {
         let mut cells = Vec::new();
         for (name, width, value) in self.columns.iter().map(|at| &COLUMNS[*at]) {
             let name = match *name {
-                "primal" if !self.exact => "primal at most",
-                "gap" if !self.exact => "certified gap",
+                "primal" if !self.exact && self.certified == Some(true) => "primal at most",
+                "gap" if !self.exact && self.certified == Some(true) => "certified gap",
                 name => name,
             };
             cells.push(format!("{:>width$}", point.map_or(name.to_owned(), value)));
@@ -141,6 +143,10 @@ impl Printer {
 impl Observer for Printer {
     fn point(&mut self, point: &TracePoint) {
         if self.format == Format::Table {
+            if self.certified.is_none() {
+                self.certified = Some(is_certified(self.exact, point, self.terms));
+                self.print(&self.row(None));
+            }
             self.partial |= point.partial;
             self.print(&self.row(Some(point)));
         } else {
@@ -210,12 +216,10 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     });
     let exact = problem.exact();
     let (columns, left_out) = columns(exact, print_width());
-    let mut printer = Printer { format: *format, exact, columns, partial: false, identity, error: None };
-    if *format == Format::Table {
-        if !left_out.is_empty() {
-            note(&format!("the terminal is too narrow for: {}", left_out.join(", ")));
-        }
-        printer.print(&printer.row(None));
+    let mut printer =
+        Printer { format: *format, exact, certified: None, terms: n, columns, partial: false, identity, error: None };
+    if *format == Format::Table && !left_out.is_empty() {
+        note(&format!("the terminal is too narrow for: {}", left_out.join(", ")));
     }
     let count = usize::from(*threads) - 1;
     let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
@@ -247,6 +251,11 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         save_weights(path, &outcome.weights, features.as_deref())?;
     }
     printer.error.map_or(Ok(()), Err)
+}
+
+/// Whether the primal is above P for certain: the oracle is exact, all maximisers are proven, or bounds take their place.
+fn is_certified(exact: bool, point: &TracePoint, terms: u64) -> bool {
+    exact || point.proven == terms || point.oracle_slack > 0.0
 }
 
 /// The columns that fit into this width, and the names of those that do not.
@@ -305,7 +314,9 @@ fn summary_text(outcome: &Outcome, reading: ReadingCost, exact: bool, n: u64) ->
         text += &format!(", pipe {:.1} % of wall", of_wall(outcome.pipe_s));
     }
     text += &format!("; peak memory {} MiB", host::peak_memory() >> 20);
-    if let (false, Some(last)) = (exact, last) {
+    if let Some(last) = last.filter(|last| !is_certified(exact, last, n)) {
+        text += &format!("\ngap {:.6}, which is not certified", last.gap);
+    } else if let (false, Some(last)) = (exact, last) {
         text += &format!(
             "\ncertified gap {:.6}, of which {:.6} may be the oracle's slack; {} of {n} terms proven",
             last.gap, last.oracle_slack, last.proven

@@ -1,6 +1,6 @@
 //! Turns wire types into a checked [`Experiment`]: combinations are checked and defaults filled in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -249,6 +249,7 @@ impl Source<'_> {
             return Err(self.error(twice, "'*' already stands for all solvers; write it once"));
         }
         let mut solvers: Vec<SolverSpec> = Vec::new();
+        let mut listed: BTreeSet<SolverSpec> = BTreeSet::new();
         for entry in entries {
             let keys = entry.get_ref();
             let Some(name) = keys.get("name") else {
@@ -274,7 +275,7 @@ impl Source<'_> {
             let spec = info
                 .spec(&given, known)
                 .map_err(|refusal| self.error(keys.get(&refusal.key).unwrap_or(name), refusal.message))?;
-            if solvers.contains(&spec) {
+            if !listed.insert(spec.clone()) {
                 return Err(self.error(name, format!("solver '{word}' is listed twice with the same parameters")));
             }
             solvers.push(spec);

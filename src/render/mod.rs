@@ -48,7 +48,7 @@ pub fn write_pages(
 
 /// Writes the tables behind figures and league as Parquet and CSV; returns the files.
 pub fn write_tables(results: &Study, summary: &Summary, dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut tables = export::tables(&results.own)?;
+    let mut tables = export::tables(results.all())?;
     tables.extend(tables::long::tables(&summary.league)?);
     let names = [export::write_parquet(&tables, dir)?, export::write_csv(&tables, dir)?].concat();
     Ok(names.into_iter().map(|name| dir.join(name)).collect())

@@ -7,32 +7,50 @@ use super::View;
 use super::claims::thresholds::{Bar, Bars};
 use crate::store::RunRecord;
 
-/// How many of the runs of a data set on the wall clock were disturbed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How many of the runs of a data set on the wall clock were disturbed, or of the one solver whose runs were too often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbed {
     /// Runs that got less than a whole core.
     pub few: usize,
     /// Runs of which that is known.
     pub runs: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
 }
 
 impl Disturbed {
     pub fn of<'r>(records: impl IntoIterator<Item = &'r RunRecord>, bars: &Bars) -> Self {
         let shares: Vec<f64> = records.into_iter().filter_map(RunRecord::core_share).collect();
-        Self { few: shares.iter().filter(|share| **share < bars[Bar::WholeCore]).count(), runs: shares.len() }
+        Self {
+            few: shares.iter().filter(|share| **share < bars[Bar::WholeCore]).count(),
+            runs: shares.len(),
+            solver: None,
+        }
+    }
+
+    /// Of all runs of a data set, unless those of one of its series were disturbed too often by themselves: a median is that of
+    /// one series, whatever the others were.
+    pub fn worst<'r>(series: &[(String, Vec<&'r RunRecord>)], bars: &Bars) -> Self {
+        let one = |(solver, records): &(String, Vec<&'r RunRecord>)| Self {
+            solver: Some(solver.clone()),
+            ..Self::of(records.iter().copied(), bars)
+        };
+        let all = Self::of(series.iter().flat_map(|(_, records)| records.iter().copied()), bars);
+        if all.is_busy(bars) { all } else { series.iter().map(one).find(|one| one.is_busy(bars)).unwrap_or(all) }
     }
 
     /// Whether they are too many for a median.
-    pub fn is_busy(self, bars: &Bars) -> bool {
+    pub fn is_busy(&self, bars: &Bars) -> bool {
         self.few as f64 > bars[Bar::Disturbed] * self.runs as f64
     }
 
     /// Why nothing is decided about these runs.
-    pub fn text(self, of: &str, bars: &Bars) -> String {
+    pub fn text(&self, of: &str, bars: &Bars) -> String {
         format!(
-            "the machine was busy: {} of {} runs {of} got less than {:.0} % of a core; measure again when it is quiet",
+            "the machine was busy: {} of {} runs {}{of} got less than {:.0} % of a core; measure again when it is quiet",
             self.few,
             self.runs,
+            self.solver.as_ref().map_or(String::new(), |solver| format!("of {solver} ")),
             100.0 * bars[Bar::WholeCore]
         )
     }
@@ -40,7 +58,8 @@ impl Disturbed {
 
 impl View {
     pub fn disturbed(&self, dataset: &str, bars: &Bars) -> Disturbed {
-        Disturbed::of(self.series_of(dataset).flat_map(|series| self.records_of(series)), bars)
+        let records = |series: usize| (self.series[series].display.clone(), self.records_of(series).iter().collect());
+        Disturbed::worst(&self.series_of(dataset).map(records).collect::<Vec<_>>(), bars)
     }
 
     /// Why nothing is decided about a data set; `None` where the machine was quiet.

@@ -17,6 +17,8 @@ pub struct Curve {
     pub seed: u64,
     pub end: End,
     pub iteration: Vec<f64>,
+    /// Whether each mark has an evaluation within a factor of 2: a curve is not read from a long straight line.
+    pub seen: Vec<bool>,
     pub time_s: Vec<f64>,
     pub oracle_calls: Vec<f64>,
     /// P − B_lo.
@@ -55,6 +57,23 @@ pub fn spent(points: impl Iterator<Item = (f64, f64)> + Clone, target: f64) -> S
 }
 
 impl Curve {
+    /// Of a run that ended before its first evaluation: what it would have spent until any target is not known.
+    pub(super) fn absent(record: &RunRecord) -> Self {
+        Self {
+            seed: record.settings().seed,
+            end: (&record.status).into(),
+            iteration: Vec::new(),
+            seen: Vec::new(),
+            time_s: Vec::new(),
+            oracle_calls: Vec::new(),
+            primal_sub: Vec::new(),
+            relative: Vec::new(),
+            gap: Vec::new(),
+            planes: Vec::new(),
+            passes: Vec::new(),
+        }
+    }
+
     /// Of a run with evaluations; the bounds are those of its optimum.
     pub(super) fn of(record: &RunRecord, run: &Run, (low, high): Bounds) -> Self {
         let (points, whole) = (record.points(), run.whole.len());
@@ -75,7 +94,7 @@ impl Curve {
             at_marks(value).into_iter().chain(points[whole..].last().map(value)).collect()
         };
         let primal_sub = with_last(&|point| point.primal - low);
-        let scale = if low.is_finite() && high > 0.0 { 1.0 / high } else { f64::NAN };
+        let scale = if low.is_finite() && high.is_finite() && high > 0.0 { 1.0 / high } else { f64::NAN };
         let (mut relative, mut best) = (Vec::new(), f64::INFINITY);
         for value in &primal_sub {
             best = if value.is_finite() { best.min(scale * value) } else { best };
@@ -90,6 +109,7 @@ impl Curve {
             primal_sub,
             gap: with_last(&|point| point.gap),
             planes: at_marks(&|point| point.planes_mean),
+            seen: marks.iter().map(|mark| is_seen(&iterations[..whole], *mark)).collect(),
             passes: rates(&marks, &iterations[..whole], &column(&|point| point.approx_passes as f64)[..whole]),
             iteration: marks,
         }
@@ -99,6 +119,10 @@ impl Curve {
     /// value.
     pub fn at(&self, column: &[f64], iteration: f64) -> Option<f64> {
         locate(&self.iteration, self.end, iteration).map(|located| located.value(column))
+    }
+
+    pub fn is_evaluated(&self) -> bool {
+        !self.time_s.is_empty()
     }
 
     pub fn range(&self) -> Option<(f64, f64)> {
@@ -140,6 +164,13 @@ impl Curve {
     }
 }
 
+/// Whether one of these ascending iterations is within a factor of 2 of a mark.
+fn is_seen(iterations: &[f64], mark: f64) -> bool {
+    let after = iterations.partition_point(|iteration| *iteration < mark);
+    let near = |iteration: &f64| iteration.max(mark) <= 2.0 * iteration.min(mark);
+    iterations.get(after).is_some_and(near) || iterations[..after].last().is_some_and(near)
+}
+
 /// Growth of a running total per iteration since the mark before; the total grows evenly between evaluations.
 fn rates(marks: &[f64], iterations: &[f64], totals: &[f64]) -> Vec<f64> {
     let total = |x: f64| {
@@ -163,6 +194,7 @@ mod tests {
             seed: 0,
             end: End::Budget,
             iteration: Vec::new(),
+            seen: Vec::new(),
             time_s: time_s.to_vec(),
             oracle_calls: time_s.iter().map(|t| 10.0 * t).collect(),
             primal_sub: relative.to_vec(),
@@ -171,6 +203,14 @@ mod tests {
             planes: Vec::new(),
             passes: Vec::new(),
         }
+    }
+
+    #[test]
+    fn marks_far_from_any_evaluation_are_not_seen() {
+        let every_ten: Vec<f64> = (1..=10).map(|k| 10.0 * f64::from(k)).collect();
+        assert!([10.0, 14.0, 15.0, 28.0, 100.0].iter().all(|mark| is_seen(&every_ten, *mark)));
+        assert!(!is_seen(&every_ten, 4.0) && !is_seen(&[1.0, 40.0], 6.0) && !is_seen(&[], 1.0));
+        assert!(is_seen(&[1.0, 2.0, 4.0], 3.0) && is_seen(&[1.0, 40.0], 40.0));
     }
 
     #[test]

@@ -36,6 +36,10 @@ pub(super) fn table(columns: Vec<Column>) -> PolarsResult<DataFrame> {
     DataFrame::new_infer_height(columns)
 }
 
+fn oracle_cost(series: &super::Series) -> f64 {
+    series.key.oracle_cost.factor()
+}
+
 fn points(view: &View) -> PolarsResult<DataFrame> {
     let mut of_study = vec![None; view.points.repeats.len()];
     for series in &view.series {
@@ -45,7 +49,10 @@ fn points(view: &View) -> PolarsResult<DataFrame> {
         let names: Vec<Option<&str>> = of_study.iter().map(|series| series.map(value)).collect();
         lit(Series::new(name.into(), names)).gather(col("series"), false).alias(name)
     };
-    let mut columns = vec![name("dataset", |s| &s.dataset), name("solver", |s| &s.solver), name("label", |s| &s.label)];
+    let costs: Vec<Option<f64>> = of_study.iter().map(|series| series.map(oracle_cost)).collect();
+    let cost = lit(Series::new("oracle_cost".into(), costs)).gather(col("series"), false).alias("oracle_cost");
+    let mut columns =
+        vec![name("dataset", |s| &s.dataset), name("solver", |s| &s.solver), name("label", |s| &s.label), cost];
     columns.push(all().exclude_cols(["series"]).as_expr());
     let counts = ["iteration", "oracle_calls"].map(|name| col(name).cast(DataType::UInt64));
     let named = view.points.table.clone().lazy().with_columns(counts).select(columns);
@@ -69,6 +76,10 @@ pub fn bands(view: &View) -> Result<DataFrame> {
                 text("dataset", |series| &series.dataset),
                 text("solver", |series| &series.solver),
                 text("label", |series| &series.label),
+                column(
+                    "oracle_cost",
+                    all.iter().flat_map(|(series, bands)| repeat_n(oracle_cost(series), bands.x.len())),
+                ),
                 column("axis", repeat_n(axis.name(), rows)),
                 column("quantity", repeat_n(quantity.name(), rows)),
                 column("x", all.iter().flat_map(|(_, bands)| bands.x.iter().copied())),
@@ -98,6 +109,7 @@ pub fn runs(view: &View) -> Result<DataFrame> {
         column("dataset", all.iter().map(|(series, _)| series.dataset.as_str())),
         text("solver", &|r| r.solver().to_owned()),
         column("label", all.iter().map(|(series, _)| series.label.as_str())),
+        number("oracle_cost", &|r| r.settings().oracle_cost.factor()),
         count("repeat", &|r| r.repeat),
         count("seed", &|r| r.settings().seed),
         text("clock", &|r| r.settings().clock.name().to_owned()),

@@ -152,10 +152,14 @@ impl Study {
         })
     }
 
+    /// The runs at all oracle costs.
+    pub fn all(&self) -> &View {
+        self.all_costs.as_ref().unwrap_or(&self.own)
+    }
+
     pub fn warnings(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.damaged.iter().map(|d| format!("left out: {}", d.error)).collect();
-        let view = self.all_costs.as_ref().unwrap_or(&self.own);
-        for series in view.series.iter().filter(|s| s.failed > 0) {
+        for series in self.all().series.iter().filter(|s| s.failed > 0) {
             let all = series.failed + series.completed;
             lines.push(format!("{} of {all} runs failed: {} on {}", series.failed, series.label, series.dataset));
         }

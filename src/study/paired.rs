@@ -394,9 +394,7 @@ impl View {
     /// What the runs of a series spent until the target, in the median; `None` when they do not reach it. A run that failed
     /// before its first evaluation did not.
     pub fn median_spent(&self, at: usize, target: Target, measure: Measure) -> Option<f64> {
-        let mut spent: Vec<Option<f64>> = self.curves(at).iter().map(|c| c.reached(target, measure)).collect();
-        spent.resize(self.records_of(at).len(), None);
-        targets::median(spent)
+        targets::median(self.curves(at).iter().map(|curve| curve.reached(target, measure)))
     }
 
     /// The curves of two series with one seed, none where their times may not be compared.

@@ -97,8 +97,12 @@ impl Points {
             let Some(row) = of.runs.first().map(|run| run.rows.start) else { continue };
             let bounds = (numbers(&table, "best_dual")?[row], numbers(&table, "best_primal")?[row]);
             of.bounds = Some(bounds).filter(|(low, high)| low.is_finite() || high.is_finite());
-            let evaluated = records[of.records.clone()].iter().filter(|record| !record.points().is_empty());
-            of.curves = evaluated.zip(&of.runs).map(|(record, run)| Curve::of(record, run, bounds)).collect();
+            let mut runs = of.runs.iter().peekable();
+            let curve = |record: &RunRecord| match runs.next_if(|_| !record.points().is_empty()) {
+                Some(run) => Curve::of(record, run, bounds),
+                None => Curve::absent(record),
+            };
+            of.curves = records[of.records.clone()].iter().map(curve).collect();
         }
         let (mut grids, mut keys): (Vec<Grid>, BTreeMap<_, usize>) = (Vec::new(), BTreeMap::new());
         for (at, of) in repeats.iter_mut().enumerate() {
@@ -229,20 +233,26 @@ fn refuse_crossing(
 }
 
 /// Adds B_lo and B_up of the problem of each row, over all runs that did not fail (what one found before it timed out is as
-/// valid as the rest) and what is known already, and the distances to them. Bounds that exclude each other, by rounding or
-/// because an oracle was not exact, change places: the optimum lies somewhere between them. `low` and `high` are as they came.
+/// valid as the rest) and what is known already, and the distances to them. Bounds that exclude each other by rounding change
+/// places: the optimum lies somewhere between them. Where they do by more, the oracle was not exact and the upper one is none:
+/// the dual bounds the optimum, and nothing is known above it. `low` and `high` are as they came.
 fn with_bounds(points: DataFrame) -> PolarsResult<DataFrame> {
     let either = |first: Expr, a: &str, b: &str| when(first).then(col(a)).otherwise(col(b));
     let sound = |column: &str| col("sound").and(col(column).is_not_nan());
     let low = either(sound("dual").and(col("dual").gt(col("known_dual"))), "dual", "known_dual").max();
     let high = either(sound("primal").and(col("primal").lt(col("known_primal"))), "primal", "known_primal").min();
     let crossed = || col("low").gt(col("high"));
+    let square = |value: Expr| value.clone() * value;
+    let apart = || {
+        let sizes = square(col("low")) + square(col("high"));
+        crossed().and(square(col("low") - col("high")).gt(lit(CROSSING * CROSSING) * sizes))
+    };
     let mut table = points
         .lazy()
         .with_columns([low.over([col("problem")])?.alias("low"), high.over([col("problem")])?.alias("high")])
         .with_columns([
-            either(crossed(), "high", "low").alias("best_dual"),
-            either(crossed(), "low", "high").alias("best_primal"),
+            when(apart()).then(col("low")).otherwise(either(crossed(), "high", "low")).alias("best_dual"),
+            when(apart()).then(lit(f64::INFINITY)).otherwise(either(crossed(), "low", "high")).alias("best_primal"),
         ])
         .with_columns([
             (col("primal") - col("best_dual")).alias("primal_suboptimality"),

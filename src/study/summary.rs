@@ -15,6 +15,7 @@ use super::league::League;
 use super::profile::ProfileRow;
 use super::regime::Regime;
 use crate::error::{Error, Result};
+use crate::store::keys::SeriesKey;
 use crate::store::manifest::{Manifest, is_committed};
 use crate::store::{RunRecord, files};
 use crate::text::number;
@@ -149,16 +150,20 @@ impl Origin {
         let ratios = manifest.interference.iter().map(|row| row.ratio);
         let interference = ratios.max_by(|a, b| away(a).total_cmp(&away(b)));
         let mut origin = Self { isolated: true, interference, ..Self::default() };
-        let mut of_set: BTreeMap<&str, Vec<&RunRecord>> = BTreeMap::new();
+        let mut of_set: BTreeMap<&str, BTreeMap<_, Vec<&RunRecord>>> = BTreeMap::new();
         for record in records {
-            of_set.entry(record.dataset()).or_default().push(record);
+            let series = of_set.entry(record.dataset()).or_default().entry(record.series()).or_default();
+            series.push(record);
             *origin.commits.entry(record.environment.commit.clone()).or_default() += 1;
             let timed = !record.settings().clock.repeatable();
             origin.timed |= timed;
             origin.isolated &= !timed || record.environment.jobs <= 1;
         }
-        let sets =
-            of_set.into_iter().map(|(name, records)| (name.to_owned(), Disturbed::of(records, &Bars::default())));
+        let sets = of_set.into_iter().map(|(name, series)| {
+            let named = |(key, records): (SeriesKey, _)| (key.solver.to_string(), records);
+            let series: Vec<_> = series.into_iter().map(named).collect();
+            (name.to_owned(), Disturbed::worst(&series, &Bars::default()))
+        });
         origin.disturbed = sets.filter(|(_, disturbed)| disturbed.few > 0).collect();
         origin
     }

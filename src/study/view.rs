@@ -144,7 +144,7 @@ impl View {
         (0..self.series.len()).flat_map(|series| self.records_of(series))
     }
 
-    /// The runs of a series that have evaluations.
+    /// The runs of a series; one that ended before its first evaluation has an empty curve.
     pub fn curves(&self, series: usize) -> &[Curve] {
         &self.repeats(series).curves
     }

@@ -263,6 +263,19 @@ fn a_busy_machine_decides_nothing() {
         "{}",
         busy.evidence
     );
+    // All runs of one solver of three, a sixth of all: its median is that of disturbed runs.
+    let mut records = [pair("usps", 2.0, 0.1, 0.15), shared(0)].concat();
+    records.truncate(10);
+    for repeat in 0..20 {
+        records.push(run("usps", "bcfw-avg", repeat, Vec::new()));
+    }
+    for record in &mut records {
+        record.measured.totals.wall_s = 2.0;
+        record.measured.totals.cpu_s = if record.solver() == "mp-bcfw" { 0.6 } else { 1.98 };
+    }
+    let one = row(&records);
+    assert_eq!(one.verdict, Verdict::Undecided, "{one:?}");
+    assert!(one.evidence.contains("5 of 5 runs of MP-BCFW on USPS got less"), "{}", one.evidence);
     // CPU time does not count what others did.
     let mut records = shared(10);
     for record in &mut records {

@@ -547,6 +547,29 @@ fn advice_names_the_fastest_by_pairs_and_not_by_overlap() {
 }
 
 #[test]
+fn nothing_is_advised_for_a_cost_far_beyond_the_table() {
+    use ssvm_bench::render::tables::breakeven;
+    use ssvm_bench::study::break_even::{CostGiven, advise};
+    let mut all = Vec::new();
+    for at in ["1", "16"] {
+        all.extend(falling("bcfw", at, 1.0, 1e-3));
+        all.extend(falling("mp-bcfw", at, 0.4, 1e-3));
+    }
+    let table = BreakEven::of(&records::results(all));
+    let text = |factor: f64| breakeven::advice(&advise(&table.sets[0], CostGiven::Factor(factor)), 2000);
+    for near in [0.95, 1.0, 4.0, 16.0, 17.0] {
+        assert!(text(near).contains("1e-3: MP-BCFW"), "{near}:\n{}", text(near));
+    }
+    for far in [1e-6, 0.5, 20.0, 1e6] {
+        assert!(
+            text(far).contains("1e-3: not judged") && text(far).contains("not judged: nothing was run at this cost"),
+            "{}",
+            text(far)
+        );
+    }
+}
+
+#[test]
 fn the_costs_of_a_verdict_are_named() {
     let row = printed(&table_of(&[("1", Some([0.5; 5]), 1e-3), ("16", Some([0.4; 5]), 1e-3)]), "FW", "1e-3");
     assert!(row.contains("faster at 1 to 16") && !row.contains("every oracle cost"), "{row}");

@@ -53,7 +53,7 @@ fn of(commit: &str, interference: Option<f64>) -> Origin {
 
 /// Alone on the machine, but for what is no run of this program.
 fn busy(few: usize, runs: usize) -> Origin {
-    let disturbed = BTreeMap::from([("usps".to_owned(), Disturbed { few, runs })]);
+    let disturbed = BTreeMap::from([("usps".to_owned(), Disturbed { few, runs, solver: None })]);
     Origin { isolated: true, disturbed, ..of("0123456789ab", None) }
 }
 

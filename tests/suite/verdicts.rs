@@ -93,6 +93,51 @@ fn the_cadence_of_evaluation_moves_no_verdict() {
     }
 }
 
+/// Not what happened between two evaluations that are far apart: MP-BCFW is worse from iteration 2 to 32 here.
+#[test]
+fn what_lies_between_evaluations_far_apart_is_not_judged() {
+    let multi = |k: u64| if (2..=32).contains(&k) { 5.0 } else { 0.5 };
+    let records: Vec<RunRecord> = (0..6)
+        .flat_map(|repeat| {
+            let sub = |k: u64, scale: f64| 1.0 + scale * (1.0 + 0.01 * repeat as f64) / k as f64;
+            let points = |scale: &dyn Fn(u64) -> f64| -> Vec<TracePoint> {
+                (1..=40).map(|k| point(k, 0.1 * k as f64, sub(k, scale(k)), 1.0)).collect()
+            };
+            [run("usps", "bcfw", repeat, points(&|_| 1.0)), run("usps", "mp-bcfw", repeat, points(&multi))]
+        })
+        .collect();
+    let always = |records: Vec<RunRecord>| find(&check_with_optimum(records), 1, "usps", "mp-bcfw below bcfw").clone();
+    assert_eq!(always(records.clone()).verdict, Verdict::DoesNotHold);
+    let ends = always(thinned(&records, &Cadence::At(vec![1, 40])));
+    assert_eq!((ends.verdict, ends.reason), (Verdict::Undecided, Some(Reason::NotSeen)), "{ends:?}");
+    assert!(ends.evidence.contains("more than a factor of 4 apart"), "{}", ends.evidence);
+}
+
+/// A run that failed before its first evaluation is a pair of its seed like one that failed after it.
+#[test]
+fn failing_early_is_no_stronger_than_failing_late() {
+    let with_failures = |kept: usize| {
+        let mut records = pairs("usps", &[2.0; 10]);
+        for record in records.iter_mut().filter(|record| record.solver() == "mp-bcfw").take(4) {
+            record.measured.points.truncate(kept);
+            record.status = Status::Failed("diverged".into());
+        }
+        find(&check_with_optimum(records), 4, "usps", "mp-bcfw").clone()
+    };
+    let (late, early) = (with_failures(1), with_failures(0));
+    assert_eq!((late.verdict, early.verdict), (Verdict::Undecided, Verdict::Undecided), "{late:?} {early:?}");
+}
+
+/// One run of ten that ended early leaves the interval of the median on one side of the threshold.
+#[test]
+fn one_short_run_of_ten_leaves_a_clear_ratio_clear() {
+    let mut records = pairs("usps", &[1.9, 2.0, 2.1, 1.95, 2.05, 2.0, 1.92, 2.08, 1.98, 2.02]);
+    let short = records.iter_mut().find(|record| record.solver() == "bcfw").unwrap();
+    short.measured.points.truncate(5);
+    let row = find(&check_with_optimum(records), 4, "usps", "mp-bcfw").clone();
+    assert_eq!(row.verdict, Verdict::Holds, "{row:?}");
+}
+
 /// Runs whose effect grows along them: its mean must be over the same iterations wherever evaluations begin.
 #[test]
 fn where_evaluations_begin_moves_no_mean_effect() {

@@ -89,6 +89,8 @@ pub(super) struct Pool {
     launch: Launch,
     pub handshake: Handshake,
     slots: Vec<Mutex<Option<Program>>>,
+    /// Held while a group of questions is asked, one for each slot.
+    turns: Vec<Mutex<()>>,
     number: usize,
     threads: AtomicUsize,
 }
@@ -105,8 +107,9 @@ impl Pool {
         let program = Program::start(&launch)?;
         let handshake = program.handshake.clone();
         let slots = (0..launch.programs.max(1)).map(|_| Mutex::default()).collect();
+        let turns = (0..launch.programs.max(1)).map(|_| Mutex::default()).collect();
         let number = POOLS.fetch_add(1, Ordering::Relaxed);
-        let pool = Self { launch, handshake, slots, number, threads: AtomicUsize::new(0) };
+        let pool = Self { launch, handshake, slots, turns, number, threads: AtomicUsize::new(0) };
         // The thread that opens a pool is the first to ask.
         *pool.lock() = Some(program);
         Ok(pool)
@@ -155,16 +158,25 @@ impl Pool {
         })
     }
 
+    /// Keeps other threads that share the program of this one from asking a group of questions meanwhile: only answers to what
+    /// was announced last are read.
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turns[self.slot()].lock()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Option<Program>> {
-        let slot = SLOTS.with_borrow_mut(|slots| {
+        self.slots[self.slot()].lock()
+    }
+
+    fn slot(&self) -> usize {
+        SLOTS.with_borrow_mut(|slots| {
             let known = slots.iter().find(|(pool, _)| *pool == self.number).map(|(_, slot)| *slot);
             known.unwrap_or_else(|| {
                 let slot = self.threads.fetch_add(1, Ordering::Relaxed) % self.slots.len();
                 slots.push((self.number, slot));
                 slot
             })
-        });
-        self.slots[slot].lock()
+        })
     }
 
     /// Does something with the program of this thread, started first if there is none; `work` gets the time before the

@@ -254,6 +254,7 @@ impl Problem for ProgramProblem {
         plane: &mut Plane,
         terms: &mut [Certificate],
     ) -> Result<(), Fault> {
+        let _turn = self.pool.turn();
         let numbers: Vec<usize> = (first..first + terms.len()).collect();
         self.pool.announce(Question::Certify, &numbers, w)?;
         for (i, term) in numbers.into_iter().zip(terms) {

@@ -141,8 +141,20 @@ pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial>
     let text = "the oracle maximises without the loss: find the y that maximises the score plus Δ(y_i, y)";
     mistakes.push(mistake(1.0, 0.0, text));
     let (lossless, trial) = (Lossless::default(), Trial::default());
-    let (whole_at_zero, losses) = (0, Vec::new());
-    let bench = Bench { problem, work, terms: chosen, mistakes, lossless, whole_at_zero, losses, random, times, trial };
+    let (whole_at_zero, losses, constant) = (0, Vec::new(), 0);
+    let bench = Bench {
+        problem,
+        work,
+        terms: chosen,
+        mistakes,
+        lossless,
+        whole_at_zero,
+        losses,
+        constant,
+        random,
+        times,
+        trial,
+    };
     Ok(bench.run().map_err(ssvm::Error::from)?)
 }
 
@@ -160,6 +172,8 @@ struct Bench<'p> {
     whole_at_zero: usize,
     /// φ∘ of all planes.
     losses: Vec<f64>,
+    /// Terms with one answer at all points.
+    constant: usize,
     random: Pcg64,
     /// Of each call, ns: inside the program, around it, and all of it.
     times: Vec<[f64; 3]>,
@@ -251,8 +265,10 @@ impl Bench<'_> {
     fn scale(&mut self) {
         let (n, asked, count) = (self.problem.terms(), self.terms.len(), self.whole_at_zero);
         let is_whole = |value: f64| (value - value.round()).abs() <= ROUNDING * value.abs().max(1.0);
-        let counts = self.losses.iter().all(|loss| is_whole(loss * n as f64))
-            && self.losses.iter().map(|loss| (loss * n as f64).round() as u64).fold(0, gcd) == 1;
+        // Without 1/n they are multiples of n, or divide it where losses are shares of a number of parts.
+        let unit = self.losses.iter().map(|loss| (loss * n as f64).round() as u64).fold(0, gcd).max(1);
+        let foreign = unit == 1 || !unit.is_multiple_of(n as u64) && !(n as u64).is_multiple_of(unit);
+        let counts = foreign && self.losses.iter().all(|loss| is_whole(loss * n as f64));
         let sum = self.trial.loss_at_zero;
         self.check(SCALE, None, n == 1 || 2 * count <= asked || counts, || {
             format!("H_i(0) is a whole number for {count} of {asked} terms, and Σ H_i(0) = {sum:.6}")
@@ -337,6 +353,7 @@ impl Bench<'_> {
                 format!("two planes with the key '{}'", plane.key().unwrap_or_default())
             });
         }
+        self.constant += usize::from(planes.iter().all(|plane| plane.same_numbers(planes[0])));
         self.losses.extend(planes.iter().map(|plane| plane.offset()));
         self.note_lossless(&planes);
         if !self.problem.exact() {
@@ -437,15 +454,22 @@ impl Bench<'_> {
             "the oracle does not maximise what it returns: scores and plane must use the same term i, the same features and \
              signs, and 1/n in both parts of the plane"
         });
-        let negative = negative.unwrap_or(if failed(MAXIMAL) || failed(SAME) {
-            maximal
-        } else if self.trial.loss_at_zero < 0.0 {
-            "φ∘ is negative at w = 0: the loss has the wrong sign, or the truth is not among the labellings"
+        let negative = if self.constant == self.terms.len() {
+            "the answers do not depend on w: the oracle must find the best labelling anew at each w, not return a stored one"
         } else {
-            truth
-        });
+            negative.unwrap_or(if failed(MAXIMAL) || failed(SAME) {
+                maximal
+            } else if self.trial.loss_at_zero < 0.0 {
+                "φ∘ is negative at w = 0: the loss has the wrong sign, or the truth is not among the labellings"
+            } else {
+                truth
+            })
+        };
         let scale = loss_alone.unwrap_or_else(|| {
-            format!("1/n is missing: divide the loss and the features by n = {}", self.problem.terms())
+            format!(
+                "1/n is missing: divide the loss and the features by n = {} (unless all losses are multiples of it)",
+                self.problem.terms()
+            )
         });
         let advice = [
             (SAME, random),

@@ -109,14 +109,25 @@ pub fn advice(advice: &Advice, width: usize) -> String {
         say("seconds are those of the virtual clock, which counts operations; use --share if you know BCFW's share");
     }
     if advice.read_at != advice.cost {
-        say(&format!("the table ends at k = {}; its ratios are used", factor(advice.read_at)));
+        let read = factor(advice.read_at);
+        say(&if advice.is_beyond() {
+            format!(
+                "not judged: nothing was run at this cost; the ratios are those at the end of the table, k = {read}"
+            )
+        } else {
+            format!("the table ends at k = {read}, which is close; its ratios are used")
+        });
     }
     if let Some(few) = advice.busy.clone().or_else(|| advice.targets.iter().find_map(few_pairs)) {
         say(&format!("not judged: {few}"));
     }
     for choice in &advice.targets {
         out.push('\n');
-        out.push_str(&wrapped(&format!("to a relative gap of {:e}: {}", choice.target, fastest(choice)), width, 0));
+        out.push_str(&wrapped(
+            &format!("to a relative gap of {:e}: {}", choice.target, fastest(advice, choice)),
+            width,
+            0,
+        ));
         let ended = choice.solvers.iter().filter(|one| one.ended_before());
         let bounds: Vec<&str> = ended.map(|one| one.display.as_str()).collect();
         if !bounds.is_empty() {
@@ -138,8 +149,8 @@ fn few_pairs(choice: &Choice) -> Option<String> {
     choice.solvers.iter().map(|one| one.ratio.pairs).max().and_then(too_few)
 }
 
-fn fastest(choice: &Choice) -> String {
-    if few_pairs(choice).is_some() || choice.solvers.iter().any(|one| one.ratio.busy) {
+fn fastest(advice: &Advice, choice: &Choice) -> String {
+    if advice.is_beyond() || few_pairs(choice).is_some() || choice.solvers.iter().any(|one| one.ratio.busy) {
         return "not judged".to_owned();
     }
     let unbeaten = choice.solvers.iter().filter(|one| choice.fastest.contains(&one.solver));

@@ -115,11 +115,14 @@ pub fn summary(claims: &[Claim]) -> String {
     let decided = |judged: &&Judged| matches!(judged.0, Verdict::Holds | Verdict::DoesNotHold);
     match own.iter().chain(&there).chain(&model).filter(decided).count() {
         0 => {}
-        1 => lines.push("1 verdict, at 95 %".to_owned()),
-        all => lines.push(format!("{all} verdicts, each at 95 % by itself, not all of them together")),
+        1 => lines.push(format!("1 verdict, {LEVEL}")),
+        all => lines.push(format!("{all} verdicts, each {LEVEL} by itself, not all of them together")),
     }
     lines.join("\n")
 }
+
+/// Medians of five lie between their extremes, and percentiles of draws are nominal.
+const LEVEL: &str = "at nominally 95 % (less with fewer than ten repeats)";
 
 fn counts(verdicts: &[Judged]) -> String {
     let count = |verdict| verdicts.iter().filter(|(one, _)| *one == verdict).count();

@@ -403,6 +403,8 @@ fn profile(profile: &Profile) -> Table {
     table
 }
 
+const TOGETHER: &str = ", whose intervals hold together, at nominally 95 % (less with fewer than ten seeds)";
+
 /// Every solver over every other; `mark` gets their places and what is known of the speed-up.
 fn matrix(matrix: &Matrix, mark: impl Fn(usize, usize, Speedup) -> String) -> Table {
     let n = matrix.names.len();
@@ -415,7 +417,7 @@ fn matrix(matrix: &Matrix, mark: impl Fn(usize, usize, Speedup) -> String) -> Ta
         more => format!("{more} comparisons"),
     };
     let few = matrix.most_pairs().and_then(too_few).map(|few| format!(", not judged: {few}"));
-    let together = if matrix.comparisons() > 1 { ", whose intervals hold together" } else { "" };
+    let together = if matrix.comparisons() > 1 { TOGETHER } else { "" };
     table.note = format!("{comparisons}{}.", few.as_deref().unwrap_or(together));
     for (row, name) in matrix.names.iter().enumerate() {
         let mut cells = cells![name];
@@ -433,7 +435,7 @@ fn pooled(league: &League, measure: Measure, over_all: &Matrix) -> Table {
     let names = &over_all.names;
     let decisions = |row: usize, column: usize| league.decisions(measure, &names[row], &names[column]);
     let mut table = matrix(over_all, |row, column, speedup| decided(&decisions(row, column), &speedup));
-    table.note = table.note.replace(", whose intervals hold together", "");
+    table.note = table.note.replace(TOGETHER, "");
     table.note += " Marks rest on the tables of the single data sets, in each of which the intervals hold together.";
     for (row, column) in (0..names.len()).flat_map(|row| (row + 1..names.len()).map(move |column| (row, column))) {
         let Decisions { faster, slower, .. } = decisions(row, column);

@@ -207,7 +207,10 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut Draft) -> io::Resul
 fn replace(path: &Path, target: &Path, write: impl FnOnce(&mut Draft) -> io::Result<()>) -> Result<()> {
     let folder = folder_of(target);
     sweep(folder);
-    let file = faults::call().and_then(|()| locked_in(folder)).map_err(Error::io("create a file in", folder))?;
+    let file = faults::call().and_then(|()| locked_in(folder)).map_err(|reason| match reason.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => write_error(path)(reason),
+        _ => Error::io("create a file in", folder)(reason),
+    })?;
     let failed = write_error(path);
     // A file that only its owner may read stays so.
     if let Ok(there) = target.metadata() {

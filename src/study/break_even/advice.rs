@@ -75,6 +75,7 @@ pub fn advise(set: &BreakEvenSet, given: CostGiven) -> Advice {
     let ends = (set.costs.first().copied().unwrap_or(cost), set.costs.last().copied().unwrap_or(cost));
     let read_at = cost.clamp(ends.0, ends.1);
     let odds = cost * set.share / (1.0 - set.share);
+    let beyond = is_beyond(cost, read_at);
     Advice {
         dataset: set.dataset.clone(),
         clock: set.clock.clone(),
@@ -84,11 +85,25 @@ pub fn advise(set: &BreakEvenSet, given: CostGiven) -> Advice {
         read_at,
         call_s: cost * set.call_s,
         share: odds / (1.0 + odds),
-        targets: set.targets.iter().map(|target| choice(set, *target, read_at)).collect(),
+        targets: set.targets.iter().map(|target| choice(set, *target, read_at, beyond)).collect(),
     }
 }
 
-fn choice(set: &BreakEvenSet, target: f64, cost: f64) -> Choice {
+/// How far past an end of the table an oracle cost is still taken for that end.
+const NEAR: f64 = 1.1;
+
+/// Whether an oracle cost lies beyond the table, where nothing was run: ratios go on moving there.
+fn is_beyond(cost: f64, read_at: f64) -> bool {
+    cost.max(read_at) > NEAR * cost.min(read_at)
+}
+
+impl Advice {
+    pub fn is_beyond(&self) -> bool {
+        is_beyond(self.cost, self.read_at)
+    }
+}
+
+fn choice(set: &BreakEvenSet, target: f64, cost: f64, beyond: bool) -> Choice {
     let one = Some(1.0);
     let pairs = set.rows.iter().map(|row| row.pairs).max().unwrap_or(0);
     let own = Paired { least: one, most: one, low: one, high: one, pairs, busy: false };
@@ -111,7 +126,7 @@ fn choice(set: &BreakEvenSet, target: f64, cost: f64) -> Choice {
     };
     let (unbeaten, ended) = (near_cost(&set.fastest), near_cost(&set.ended));
     let reached = |one: &&Candidate| unbeaten.contains(&one.solver) && !ended.contains(&one.solver);
-    let fastest = solvers.iter().filter(reached).map(|one| one.solver.clone()).collect();
+    let fastest = solvers.iter().filter(|one| !beyond && reached(one)).map(|one| one.solver.clone()).collect();
     let judged_at = places.iter().map(|place| set.costs[*place]).collect();
     Choice { target, fastest, ended: ended.len(), judged_at, solvers }
 }

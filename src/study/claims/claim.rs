@@ -66,7 +66,7 @@ impl Reason {
             Self::TooShort { .. } => "too short",
             Self::DependsOnLength => "depends on the length of the run",
             Self::OpenBound => "only one solver reached the tighter gaps",
-            Self::NotSeen => "the first iterations were not evaluated",
+            Self::NotSeen => "too few iterations were evaluated",
             Self::Optimum => "the optimum is not known well enough",
             Self::Busy => "the machine was busy",
         }

@@ -11,6 +11,7 @@ use crate::text::{number, number_beside};
 use ssvm::problem::Paper;
 
 const NOTHING_IN_COMMON: &str = "no common iteration of two runs with one seed";
+pub(super) const UNSEEN: &str = "; undecided because evaluations are more than a factor of 4 apart in places";
 const BELOW_FLOOR: &str = "all medians are below what is known of the optimum";
 
 /// Claim 1a.
@@ -52,6 +53,10 @@ fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> 
         // "Always" cannot be seen on curves that begin later.
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += "; undecided because nothing was evaluated before";
+    }
+    if !paired.seen && verdict != Verdict::NotMeasured {
+        (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
+        evidence += UNSEEN;
     }
     let last = paired.x[paired.x.len() - 1];
     let measured = if from.value > last {
@@ -165,7 +170,7 @@ pub(super) fn fewer_calls(subject: &Subject<'_>) -> Vec<Claim> {
 }
 
 /// Which iterations an effect is taken over.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Over {
     /// The last three quarters of the log-iterations: where evaluations begin must not move a mean.
     Iterations,
@@ -270,6 +275,9 @@ fn judge_effect(subject: &Subject<'_>, [here, there]: [[usize; 2]; 2], over: Ove
     if seen > from {
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += &format!("; undecided because the curves begin at iteration {seen}");
+    } else if over == Over::Iterations && !(paired.seen && usps.seen) {
+        (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
+        evidence += UNSEEN;
     }
     let claim = Claim { measured, verdict, reason, evidence, estimate: more.estimate(), ..row };
     subject.long_enough(&[here, there].concat(), paired.shortest.min(usps.shortest), claim)

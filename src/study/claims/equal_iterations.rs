@@ -15,6 +15,8 @@ pub(super) struct EqualIterations {
     pub x: Vec<f64>,
     /// The last iteration of the shortest run: one that reached its gap is carried on, and says no more.
     pub shortest: f64,
+    /// Whether every run was evaluated near every mark, so that nothing is read from a long straight line.
+    pub seen: bool,
     single: Vec<Vec<f64>>,
     multi: Vec<Vec<f64>>,
     floor: f64,
@@ -46,9 +48,13 @@ impl EqualIterations {
         let read = |curve: &Curve| -> Vec<f64> {
             x.iter().map(|x| curve.at(&curve.primal_sub, *x).unwrap_or(f64::NAN)).collect()
         };
+        let seen = matched.iter().flat_map(|(a, b)| [*a, *b]).all(|curve| {
+            let marks = curve.iteration.iter().zip(&curve.seen);
+            marks.filter(|(mark, _)| (first..=last).contains(*mark)).all(|(_, seen)| *seen)
+        });
         let (single, multi) = matched.iter().map(|(a, b)| (read(a), read(b))).unzip();
         let shortest = common_end(matched.iter().flat_map(|(a, b)| [*a, *b])).map_or(last, |end| end.min(last));
-        Some(Self { x, shortest, single, multi, floor: view.floor(&view.series[a].dataset) })
+        Some(Self { x, shortest, seen, single, multi, floor: view.floor(&view.series[a].dataset) })
     }
 
     pub fn repeats(&self) -> usize {
@@ -102,7 +108,8 @@ impl EqualIterations {
     /// "n = 9 from iteration 30": where pairs end because one of them failed.
     pub fn changes(&self) -> String {
         let count = |at: usize| self.known(0..self.repeats(), at).count();
-        let changed = (1..self.x.len()).filter(|at| count(*at) != count(at - 1));
+        let before = |at: usize| if at == 0 { self.repeats() } else { count(at - 1) };
+        let changed = (0..self.x.len()).filter(|at| count(*at) != before(*at));
         changed.map(|at| format!("; n = {} from iteration {}", count(at), self.x[at])).collect()
     }
 }

@@ -15,6 +15,11 @@ pub(super) struct GapRatios {
     pair: [usize; 2],
 }
 
+/// Whether both reached a gap in the median: a few runs that did not widen what is known of it.
+fn is_common(paired: &Paired) -> bool {
+    paired.least.is_some() && paired.most.is_some()
+}
+
 impl GapRatios {
     pub fn new(view: &View, pair: [usize; 2], measure: Measure) -> Self {
         let [a, b] = pair;
@@ -28,13 +33,12 @@ impl GapRatios {
 
     /// The tightest gap that both reached in the median.
     pub fn tightest(&self) -> Option<(f64, Paired)> {
-        self.list.iter().rev().find(|(_, paired)| paired.exact().is_some()).copied()
+        self.list.iter().rev().find(|(_, paired)| is_common(paired)).copied()
     }
 
     /// The geometric mean of each pair over the gaps that both reached, and the median over pairs of that.
     pub fn mean(&self, view: &View) -> Option<Paired> {
-        let gaps: Vec<f64> =
-            self.list.iter().filter(|(_, paired)| paired.exact().is_some()).map(|(gap, _)| *gap).collect();
+        let gaps: Vec<f64> = self.list.iter().filter(|(_, paired)| is_common(paired)).map(|(gap, _)| *gap).collect();
         let mut means: Vec<LogBounds> = Vec::new();
         for gap in &gaps {
             let ratios = view.log_ratios(self.pair[1], self.pair[0], Target::Gap(*gap), self.measure);
@@ -75,8 +79,7 @@ impl GapRatios {
             let why = if none { "no two runs with the same seed" } else { "no gap target was reached in the median" };
             return Claim { evidence: why.to_owned(), ..row };
         };
-        // Bounded from both sides, it was reached by both but for some pairs.
-        let reason = if bound.middle().is_some() { Reason::RunsEnded } else { Reason::NoCommonGap };
+        let reason = Reason::NoCommonGap;
         Claim {
             measured: format!("{}× to gap {gap:e}", bound.shown(number)),
             estimate: Some(estimate),

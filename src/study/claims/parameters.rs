@@ -87,6 +87,9 @@ fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
     if grid.first > quarter(grid.last) && verdict != Verdict::NotMeasured {
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += "; undecided because nothing was evaluated in the first quarter of the log-iterations";
+    } else if curves.iter().any(|curve| curve.seen.contains(&false)) && verdict != Verdict::NotMeasured {
+        (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
+        evidence += super::convergence::UNSEEN;
     }
     let [late_planes, late_passes] = [0, 1].map(|at| numbers[tests.len() + at].text(number));
     let measured = format!("{late_planes} planes, {late_passes} passes (late)");

@@ -47,7 +47,8 @@ impl Subject<'_> {
     }
 
     pub(super) fn settings(&self, dataset: &str, solver: &str) -> Vec<usize> {
-        let of_solver = |s: &usize| self.view.series[*s].solver == solver && !self.view.curves(*s).is_empty();
+        let of_solver =
+            |s: &usize| self.view.series[*s].solver == solver && self.view.curves(*s).iter().any(Curve::is_evaluated);
         self.view.series_of(dataset).filter(of_solver).collect()
     }
 

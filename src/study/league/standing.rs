@@ -213,7 +213,7 @@ impl<'a> Field<'a> {
             let ratios = self.view.log_ratios(at, other, Target::Relative(*target), measure);
             let ratios: Vec<LogBounds> = ratios.into_iter().map(|(_, bounds)| bounds).collect();
             let median = median_bounds(&ratios);
-            if median.0.is_finite() && median.0 == median.1 {
+            if median.0.is_finite() && median.1.is_finite() {
                 common.push(ratios);
                 bounded.clear();
             } else if median.0.is_finite() || median.1.is_finite() {
@@ -287,6 +287,7 @@ mod tests {
                 seed: 0,
                 end: End::Budget,
                 iteration: Vec::new(),
+                seen: Vec::new(),
                 oracle_calls: Vec::new(),
                 primal_sub: Vec::new(),
                 gap: Vec::new(),
