@@ -82,6 +82,12 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
 }
 
 fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet> {
+    if table.sets.is_empty() {
+        anyhow::bail!(
+            "these results have no data set with BCFW at two oracle costs; run a config with oracle_cost = [\"1/16\", 1, 16, \
+             256]"
+        );
+    }
     let exact = table.sets.iter().find(|set| set.dataset == name);
     let by_name = || table.sets.iter().find(|set| DatasetName::from(&*set.dataset).head == name);
     exact.or_else(by_name).with_context(|| {

@@ -74,7 +74,22 @@ pub fn run(args: &ListArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         fields.map(|(column, cell)| (column.name.clone(), cell.to_string().into())).collect()
     };
     let value: Vec<_> = table.rows.iter().map(object).collect();
+    if args.what == What::Solvers {
+        table.note = meanings(catalog);
+    }
     print(&table.render(args.format.format, print_width(), &value)?)
+}
+
+/// What each parameter means, once for all solvers that have it with that meaning.
+fn meanings(catalog: &dyn Catalog) -> String {
+    let mut known: Vec<String> = Vec::new();
+    for param in catalog.solvers().iter().flat_map(|info| info.params) {
+        let meaning = format!("{}: {}.", param.key, param.about);
+        if !known.contains(&meaning) {
+            known.push(meaning);
+        }
+    }
+    known.join(" ")
 }
 
 /// The first sentence of the comment that a config begins with.

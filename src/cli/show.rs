@@ -193,8 +193,10 @@ fn overview(summary: &Summary, args: &ShowArgs, width: usize) -> anyhow::Result<
     if summary.has_paper_data() {
         tables.push(("verdicts", "claims", claims::table(&summary.claims)));
         text += &format!("\n{}", league::text(&winners, width));
+        tables.extend(winners.into_iter().map(named));
+    } else {
+        tables.extend(league::leads(&summary.league).into_iter().map(|table| ("fastest", "fastest", table)));
     }
-    tables.extend(winners.into_iter().map(named));
     Ok(Shown { text, json: json(summary)?, tables, remark: remark(summary), long: false })
 }
 

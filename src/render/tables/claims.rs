@@ -166,7 +166,13 @@ struct VerdictLine<'a> {
 /// is about; to `explain`, with the whole of what was measured and the evidence below each.
 pub fn text(claims: &[Claim], width: usize, explain: bool, color: bool) -> String {
     let (mut own, mut there, mut costs) = (Vec::new(), Vec::new(), Vec::new());
-    for claim in claims {
+    let is_run = |title: &str| claims.iter().any(|one| one.title == title && one.verdict != Verdict::NotMeasured);
+    let mut absent: Vec<&str> =
+        claims.iter().map(|claim| claim.title.as_str()).filter(|title| !is_run(title)).collect();
+    absent.dedup();
+    // A data set without a verdict has no lines, unless there is no other.
+    let all = claims.iter().all(|claim| claim.verdict == Verdict::NotMeasured);
+    for claim in claims.iter().filter(|claim| all || explain || is_run(&claim.title)) {
         let Claim { verdict, reason, measured, evidence, .. } = claim;
         own.push(VerdictLine { claim, verdict: *verdict, reason: *reason, measured, evidence });
         if let Some(InRegime { oracle_cost, measured, verdict, reason, evidence, .. }) = &claim.regime {
@@ -196,6 +202,11 @@ pub fn text(claims: &[Claim], width: usize, explain: bool, color: bool) -> Strin
         ""
     };
     out += &wrapped(&format!("{}{whole}", marks.join(", ")), width, 0);
+    if !all && !explain && !absent.is_empty() {
+        absent.sort_unstable();
+        absent.dedup();
+        out += &wrapped(&format!("not measured on {}", absent.join(", ")), width, 0);
+    }
     summary(claims).lines().fold(out, |out, line| out + &wrapped(line, width, 0))
 }
 

@@ -278,7 +278,10 @@ fn by_target(standing: &Standing, text: impl Fn(&Member, usize) -> String) -> Ta
     if !missed.is_empty() {
         table.note = format!("No run reached {}.", listed(missed.iter().map(|at| &standing.targets[*at])));
     }
-    table.widen(Kind::Values, reached.iter().map(|at| format!("{:e}", standing.targets[*at])));
+    let names: Vec<String> = reached.iter().map(|at| format!("{:e}", standing.targets[*at])).collect();
+    table.widen(Kind::Values, &names);
+    // Loose gaps first: the tight ones are what runs were made for.
+    table.spare(names.iter().map(String::as_str));
     for member in standing.members.iter().filter(|_| !reached.is_empty()) {
         let mut row = cells![&member.display];
         row.extend(reached.iter().map(|at| text(member, *at).into()));
@@ -298,8 +301,9 @@ fn targets(standing: &Standing, measure: Measure) -> Section {
         text + &speedup.map_or(String::new(), |speedup| format!(", {speedup}"))
     });
     if standing.members.iter().any(|member| member.cached_bytes > 0) {
+        let columns: Vec<String> = table.columns[1..].iter().map(|column| column.name.clone()).collect();
         table.widen(Kind::Number, ["cached MB"]);
-        table.spare(["cached MB"]);
+        table.spare(["cached MB"].into_iter().chain(columns.iter().map(String::as_str)));
         for (row, member) in table.rows.iter_mut().zip(&standing.members) {
             row.push(Some(member.cached_bytes as f64 / 1e6).filter(|bytes| *bytes > 0.0).into());
         }
