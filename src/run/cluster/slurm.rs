@@ -21,7 +21,7 @@ pub const DEFAULT_ARRAY_SIZE: usize = 1001;
 const LONGEST_LIST: usize = 60_000;
 
 /// How long a program may take. A controller under load answers after a minute or two.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 /// Most bytes that a program may print: `squeue --json` has about 4 kB for a task.
 const MOST: u64 = 1 << 29;
 
