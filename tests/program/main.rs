@@ -299,7 +299,9 @@ fn faults_leave_no_zombie_in_a_process_that_goes_on() {
 }
 
 fn solve_ends_with_a_plain_message() {
-    for (fault, expected) in [("die", "exit code 3"), ("nan", "the offset NaN"), ("hello-words", "no oracle program")] {
+    for (fault, expected) in
+        [("die", "exit code 3"), ("nan", "the offset NaN"), ("hello-words", "is not an oracle program")]
+    {
         let name = dataset(",limit=5", fault);
         let output = bench(&["solve", "--dataset", &name, "--solver", "mp-bcfw", "--iterations", "50"]);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -125,7 +125,7 @@ pub const FAULTS: &[(&str, &str)] = &[
 /// Faults before the first answer.
 pub const BAD_HELLOS: &[(&str, &str)] = &[
     ("hello-version", "speaks version '9'"),
-    ("hello-words", "no oracle program"),
+    ("hello-words", "is not an oracle program"),
     ("hello-hang", "within its time limit"),
     ("hello-die", "exit code 6"),
     ("hello-no-d", "no line 'd'"),

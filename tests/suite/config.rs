@@ -250,7 +250,7 @@ fn a_data_set_that_is_not_there_leaves_its_place_to_another() {
     };
     let replaced = plan("[[dataset]]\nname = \"usps\"\nelse = \"usps-synth:n=30\"\n").unwrap();
     assert_eq!(replaced.runs[0].identity.problem.dataset, "usps-synth:n=30");
-    assert_eq!(replaced.replacements(), ["usps is missing; usps-synth:n=30 takes its place"]);
+    assert_eq!(replaced.replacements(), ["usps is missing; usps-synth:n=30 is used instead"]);
     let kept = plan("[[dataset]]\nname = \"usps-synth:n=20\"\nelse = \"usps-synth:n=30\"\n").unwrap();
     assert_eq!((kept.runs[0].identity.problem.dataset.as_str(), kept.replacements().len()), ("usps-synth:n=20", 0));
     let error = plan("[[dataset]]\nname = \"usps-synth\"\nelse = \"uspz\"\n").map(drop).unwrap_err();

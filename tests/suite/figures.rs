@@ -21,7 +21,8 @@ fn every_figure_in_every_format() {
     let scratch = tempfile::tempdir().unwrap();
     let dir = kept.as_deref().unwrap_or(scratch.path());
     let files = figure::write(&figures, dir, &[FileFormat::Svg, FileFormat::Png, FileFormat::Pdf]).unwrap();
-    assert_eq!((figures.len(), files.len()), (7 * 5 + 2, 3 * 37));
+    // The primal of the last set is not certified and excluded by its dual, so that the three figures of the league have none.
+    assert_eq!((figures.len(), files.len()), (7 * 5 - 3 + 2, 3 * 34));
     for file in &files {
         let bytes = std::fs::read(file).unwrap();
         let magic: &[u8] = match file.extension().and_then(|e| e.to_str()) {

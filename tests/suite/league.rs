@@ -121,7 +121,7 @@ fn what_is_not_known_of_the_optimum_is_not_compared() {
     assert_eq!(standing.targets, [1.0, 1e-1, 1e-2, 1e-3]);
     assert_eq!(standing.too_small, [1e-4, 1e-5, 1e-6]);
     let text: Vec<_> = sections(&League { standings: vec![standing], ..League::default() }, &[Part::Winners]);
-    assert!(text[0].table.note.contains("1e-4, 1e-5, 1e-6: nothing is compared there"), "{}", text[0].table.note);
+    assert!(text[0].table.note.contains("At the gaps 1e-4, 1e-5, 1e-6 nothing is compared"), "{}", text[0].table.note);
 }
 
 #[test]

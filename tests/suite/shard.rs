@@ -241,7 +241,7 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
     let plan = ["cluster", "plan", "config.toml", "--out", "out", "--shards", "2"];
     for emit in [&[][..], &["--emit", "lines"], &["--emit", "json"]] {
         let error = bench.refused(&[&plan[..], emit].concat());
-        let advice = "leaves out: solve the paper's oracle cost; `ssvm-bench cluster plan config.toml --out out --shards 2 --write`";
+        let advice = "does not do: solve the paper's oracle cost; `ssvm-bench cluster plan config.toml --out out --shards 2 --write`";
         assert!(error.contains(advice) && error.contains("then repeat `cluster plan`"), "{error}");
     }
     let split = ["config.toml", "--out", "out"];
@@ -261,7 +261,7 @@ fn the_paper_s_price_is_solved_once_for_all_nodes() {
     // The costs are known from here on.
     assert_eq!(bench.fine(&[&plan[..], &["--emit", "lines"]].concat()), lines);
     let error = bench.refused(&[&submit[..], &["3"]].concat());
-    assert!(error.contains("shards.txt holds 2 shards"), "{error}");
+    assert!(error.contains("shards.txt has 2 shards"), "{error}");
     let ids = "out/shards.txt";
     for which in ["1/2", "2/2"] {
         bench.fine(&[

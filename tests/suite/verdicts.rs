@@ -83,7 +83,9 @@ fn the_cadence_of_evaluation_moves_no_verdict() {
             assert!(a.verdict == b.verdict || near, "{row}: {:?} {:?}", a.verdict, b.verdict);
             // The iteration from which curves are seen is no sooner than their first.
             let begins = a.id() == "1a" && cadence == later;
-            if let (Some(x), Some(y), false) = (a.estimate, b.estimate, begins) {
+            // A ratio that some pairs only bound is a range, which may be as wide as those pairs leave it.
+            let is_range = a.id() == "1b" && [a, b].iter().any(|row| row.measured.contains('–'));
+            if let (Some(x), Some(y), false) = (a.estimate, b.estimate, begins || is_range) {
                 let near = (x.value - y.value).abs() <= tolerance * x.value.abs().max(0.05);
                 assert!(near, "{row}: {x:?} {y:?}\n{}\n{}", a.evidence, b.evidence);
                 measured += 1;
@@ -158,10 +160,15 @@ fn where_evaluations_begin_moves_no_mean_effect() {
     let dense = row(Cadence::Every(1));
     assert_eq!(dense.verdict, Verdict::Holds, "{dense:?}");
     let value = |row: &Claim| row.estimate.unwrap().value;
-    for cadence in [Cadence::Log, Cadence::At(vec![2, 8, 12]), Cadence::At(vec![3, 12]), Cadence::Every(3)] {
+    for cadence in [Cadence::Log, Cadence::At(vec![2, 8, 24, 64]), Cadence::At(vec![3, 12, 40]), Cadence::Every(3)] {
         let sparse = row(cadence);
         assert!((value(&sparse) / value(&dense) - 1.0).abs() < 0.01, "{dense:?} {sparse:?}");
         assert_eq!(sparse.verdict, Verdict::Holds);
+    }
+    // The curve is a straight line here, which is not evaluated between iterations 12 and 160.
+    for cadence in [Cadence::At(vec![2, 8, 12]), Cadence::At(vec![3, 12])] {
+        let apart = row(cadence);
+        assert_eq!((apart.verdict, apart.reason), (Verdict::Undecided, Some(Reason::NotSeen)), "{apart:?}");
     }
     for (cadence, first) in [(Cadence::At(vec![8, 12]), 8), (Cadence::At(vec![12]), 13), (Cadence::Every(4), 4)] {
         let late = row(cadence);

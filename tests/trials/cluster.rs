@@ -570,7 +570,7 @@ fn a_list_that_was_written_is_submitted() {
     cluster.write("config.toml", &CONFIG.replace("repeats = 2", "repeats = 2\noracle_cost = \"paper\""));
     let dry = ["--out", "out", "--shards", "3", "--dry-run"];
     let (code, _, error) = cluster.submit(&dry);
-    assert!(code == 1 && error.contains("that a dry run leaves out: solve the paper's oracle cost"), "{error}");
+    assert!(code == 1 && error.contains("that a dry run does not do: solve the paper's oracle cost"), "{error}");
     let (code, _, error) =
         cluster.bench(&["cluster", "plan", "config.toml", "--out", "out", "--shards", "3", "--write"]);
     assert_eq!(code, 0, "{error}");

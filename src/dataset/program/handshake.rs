@@ -172,7 +172,7 @@ mod tests {
         }
         for (text, expected) in [
             ("ssvm-oracle 2", "version '2'"),
-            ("Traceback", "no oracle program"),
+            ("Traceback", "is not an oracle program"),
             ("ssvm-oracle 1\nn 3\nready", "no line 'd'"),
             ("ssvm-oracle 1\nn 3\nd 2\nready", "no line 'numbers binary'"),
         ] {

@@ -238,7 +238,7 @@ mod tests {
     fn wrong_answers_are_named() {
         for (line, coordinates, numbers, expected) in [
             ("plan 0 dense 3", &[][..], &[0.0, 1.0, 2.0, 3.0][..], "expected 'plane"),
-            ("plane x dense 3", &[], &[0.0, 1.0, 2.0, 3.0], "term is no whole number"),
+            ("plane x dense 3", &[], &[0.0, 1.0, 2.0, 3.0], "term is not a whole number"),
             ("plane 0 thick 3", &[], &[0.0, 1.0, 2.0, 3.0], "dense or sparse"),
             ("plane 0 dense 2", &[], &[0.0, 1.0, 2.0], "2 values in a dense plane, d is 3"),
             ("plane 0 sparse 4", &[0, 1, 2, 3], &[0.0; 5], "4 values, d is 3"),

@@ -9,6 +9,7 @@ use crate::study::estimate::estimates;
 use crate::study::paired::{LogBounds, Measure, Paired};
 use crate::text::{number, number_beside};
 use ssvm::problem::Paper;
+use ssvm::stats::FEWEST_PAIRS;
 
 const NOTHING_IN_COMMON: &str = "no common iteration of two runs with one seed";
 pub(super) const UNSEEN: &str = "; undecided because evaluations are more than a factor of 4 apart in places";
@@ -33,11 +34,22 @@ fn at_equal_iterations(
 ) -> Vec<Claim> {
     subject.each_pair(claim, |pair, row| match EqualIterations::new(subject.view, pair, f64::INFINITY) {
         Some(paired) => {
-            let judged = subject.long_enough(&pair, paired.shortest, judge(subject, &paired, row));
+            let judged = enough_pairs(paired.fewest(), judge(subject, &paired, row));
+            let judged = subject.long_enough(&pair, paired.shortest, judged);
             Claim { evidence: judged.evidence + &subject.failures(&pair), ..judged }
         }
         None => Claim { evidence: NOTHING_IN_COMMON.to_owned(), ..row },
     })
+}
+
+/// Undecided where failed runs leave too few pairs for an interval, however many begin.
+fn enough_pairs(fewest: usize, claim: Claim) -> Claim {
+    if fewest >= FEWEST_PAIRS || !matches!(claim.verdict, Verdict::Holds | Verdict::DoesNotHold) {
+        return claim;
+    }
+    let pairs = if fewest == 1 { "pair is" } else { "pairs are" };
+    let evidence = format!("{}; undecided because {fewest} {pairs} left in places", claim.evidence);
+    Claim { verdict: Verdict::Undecided, reason: Some(Reason::FewRepeats), evidence, ..claim }
 }
 
 fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> Claim {
@@ -280,5 +292,6 @@ fn judge_effect(subject: &Subject<'_>, [here, there]: [[usize; 2]; 2], over: Ove
         evidence += UNSEEN;
     }
     let claim = Claim { measured, verdict, reason, evidence, estimate: more.estimate(), ..row };
+    let claim = enough_pairs(paired.fewest().min(usps.fewest()), claim);
     subject.long_enough(&[here, there].concat(), paired.shortest.min(usps.shortest), claim)
 }

@@ -24,7 +24,8 @@ pub(super) struct EqualIterations {
 
 impl EqualIterations {
     pub fn new(view: &View, [a, b]: [usize; 2], most: f64) -> Option<Self> {
-        let matched = view.matched(a, b);
+        let mut matched = view.matched(a, b);
+        matched.retain(|(a, b)| a.is_evaluated() && b.is_evaluated());
         let (mut first, mut budget, mut longest, mut last_pair) = (f64::NAN, f64::INFINITY, f64::NAN, 0.0_f64);
         for (a, b) in &matched {
             let mut end = f64::INFINITY;
@@ -105,12 +106,19 @@ impl EqualIterations {
         (mean(|bounds| bounds.0), mean(|bounds| bounds.1))
     }
 
+    fn count(&self, at: usize) -> usize {
+        self.known(0..self.repeats(), at).count()
+    }
+
+    /// The least number of pairs at any position. Those that end early because one of them failed leave a median of the rest.
+    pub fn fewest(&self) -> usize {
+        (0..self.x.len()).map(|at| self.count(at)).min().unwrap_or(0)
+    }
+
     /// "n = 9 from iteration 30": where pairs end because one of them failed.
     pub fn changes(&self) -> String {
-        let count = |at: usize| self.known(0..self.repeats(), at).count();
-        let before = |at: usize| if at == 0 { self.repeats() } else { count(at - 1) };
-        let changed = (0..self.x.len()).filter(|at| count(*at) != before(*at));
-        changed.map(|at| format!("; n = {} from iteration {}", count(at), self.x[at])).collect()
+        let changed = (1..self.x.len()).filter(|at| self.count(*at) != self.count(at - 1));
+        changed.map(|at| format!("; n = {} from iteration {}", self.count(at), self.x[at])).collect()
     }
 }
 
