@@ -61,7 +61,7 @@ optima-official time="900":
     for set in usps ocr horses stanford; do \
         cargo run --release -- data optimum $set --gap 1e-9 --time {{time}} || [ $? = 2 ] || exit 1; done
 
-# What breaks things on purpose: minutes of fuzzing, kills, sizes.
+# Stress tests: fuzzing, kills, large sizes.
 fuzz minutes="10":
     scripts/fuzz.sh {{minutes}}
 

@@ -1,5 +1,4 @@
-//! What a bench adds to the table of solvers of the standard program, so that it times the same compiled code as everybody
-//! runs.
+//! Rows that a bench adds to the table of solvers of the standard program, so that it times the same compiled code as the program.
 
 use std::sync::Arc;
 

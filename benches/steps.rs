@@ -27,7 +27,7 @@ struct Case {
     /// Bytes that an exact step must touch at least once in memory that does not stay in the first-level cache: the
     /// example's data and φ^i, read and written.
     exact_bytes: f64,
-    /// Those of an approximate step with so many planes.
+    /// Those of an approximate step with this many planes.
     approximate_bytes: fn(f64) -> f64,
 }
 

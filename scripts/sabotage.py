@@ -76,7 +76,7 @@ SABOTAGE = {
         "time",
         ["horseseg-synth", "mp-bcfw", "solver time"],
     ),
-    # Nothing is broken: the same sources built in another folder, to see what the place of the code alone does.
+    # Nothing is broken: the same sources built in another folder, to measure the effect of the position of the code alone.
     "nothing": ("crates/ssvm/src/lib.rs", "pub mod clock;", "pub mod clock;", "none", []),
 }
 

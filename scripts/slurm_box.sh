@@ -157,7 +157,7 @@ tasks_on() {
         [ $((16#${caught:-0} >> 9 & 1)) = 0 ] || echo "$pid"
     done
 }
-# So many tasks that stand still, in $caught.
+# Waits until this many tasks are stopped; their pids are in $caught.
 stop() { # COUNT [NODE]
     caught="$(tasks_on "${2:-}" | head -n "$1")"
     [ "$(wc -w <<<"$caught")" = "$1" ] && kill -STOP $caught 2>/dev/null

@@ -6,7 +6,7 @@
 //! Data flows one way: `dataset → experiment → run → store → study → gate | render → cli`. CONTRIBUTING.md has the table of
 //! modules and what each may use.
 
-// The harness is a program: its front door is documented, its inside says what names and types do not.
+// The harness is a program: public entry points are documented; inner items are documented where names and types are not enough.
 #![allow(missing_docs)]
 // Outside bytes must lead to errors, never to panics.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo))]

@@ -14,33 +14,33 @@ const NARROWEST: [usize; 2] = [16, 24];
 /// A space at which a cell is not wrapped.
 const GLUE: char = '\u{e000}';
 
-/// How a command prints what it found.
+/// The output format of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// For the terminal
     #[default]
     Table,
-    /// For programs: all that is known
+    /// For programs, with all details
     Json,
     /// For spreadsheets and other plotters
     Csv,
-    /// For a page or an issue
+    /// For a web page or an issue
     Markdown,
     /// For a paper (booktabs)
     Latex,
 }
 
-/// What the numbers of a column are. Columns of text stand on the left, all others on the right.
+/// The kind of values in a column. Text is aligned left, all other kinds right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Words; cells that are made of several values.
+    /// Words, or cells made of several values.
     Text,
-    /// The same on the right.
+    /// The same, aligned right.
     Values,
     Count,
     /// Three significant digits.
     Number,
-    /// A duration in seconds, written in the unit that reads best.
+    /// A duration in seconds, written in the most readable unit.
     Seconds,
     /// A fraction, written in per cent.
     Percent,
@@ -65,18 +65,18 @@ impl Column {
 /// A value. Numbers are written as the [`Kind`] of their column asks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Cell {
-    /// Not known: a dash for people, an empty field or null for programs.
+    /// Unknown: a dash for people, an empty field or null for programs.
     #[default]
     Missing,
     Text(String),
     Count(u64),
-    /// Any other number; one that is not finite is not known.
+    /// Any other number; one that is not finite counts as unknown.
     Number(f64),
-    /// A value and a remark in small print, with what separates them.
+    /// A value and a remark in small print, which includes the separator.
     Noted(Box<Self>, String),
     /// A verdict: CSS class, sign and words; only pages show its colour and sign.
     Mark(&'static str, Option<char>, &'static str),
-    /// Several values, on a page one below the other.
+    /// Several values; on a page, one below the other.
     List(Vec<Self>),
 }
 

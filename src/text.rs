@@ -17,7 +17,7 @@ pub fn number(value: f64) -> String {
     format!("{value:.*}", digits as usize)
 }
 
-/// [`number`] with as many digits as show on which side of a bar the value lies: a verdict may turn on them.
+/// [`number`] with enough digits to show on which side of a threshold the value lies, because a verdict may depend on it.
 pub fn number_beside(value: f64, bar: f64) -> String {
     if !value.is_finite() {
         return number(value);
@@ -29,7 +29,7 @@ pub fn number_beside(value: f64, bar: f64) -> String {
     texts.find(shows_side).unwrap_or_else(|| number(value))
 }
 
-/// A duration given in seconds, in the unit that reads best.
+/// A duration given in seconds, in the most readable unit.
 pub fn seconds(value: f64) -> String {
     let (scale, unit) = match value.abs() {
         v if !v.is_finite() => return number(v),
@@ -46,7 +46,7 @@ pub fn percent(fraction: f64) -> String {
     if fraction.is_finite() { format!("{:.1} %", 100.0 * fraction) } else { "–".to_owned() }
 }
 
-/// A count exactly, any other number with twelve digits: for values that are compared, not looked at.
+/// A count exactly, any other number with twelve digits, for values that readers compare.
 pub fn exact(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e15 {
         return format!("{value:.0}");
@@ -145,7 +145,7 @@ fn replaced<'a>(text: &'a str, kept: &[&'static str]) -> Cow<'a, str> {
     (out + rest).into()
 }
 
-/// At most this many characters: of a longer text its beginning and its end, which say what it was and what to do.
+/// At most this many characters. Of a longer text, the beginning and the end are kept: they name the subject and the advice.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let count = if text.len() <= most { 0 } else { text.chars().count() };
     if count <= most {

@@ -1,5 +1,5 @@
 //! Faults on purpose: every call of `files` fails once, the disk fills at every byte, runs hang, panic or are cancelled.
-//! What is finished stays, what is said is clear, and the next call of `run` completes. A target of its own: faults belong
+//! Finished runs stay, messages are clear, and the next call of `run` completes. A target of its own: faults belong
 //! to the process, and no other test may write files meanwhile.
 
 mod common;

@@ -53,7 +53,7 @@ def program() -> str:
 
 
 def run(arguments: Sequence[str], codes: Sequence[int] = (0,)) -> Output:
-    """Runs the program to its end."""
+    """Runs the program and returns its output."""
     # Without an oracle no pipe ends with this process.
     start = [sys.executable, "-I", "-S", _START, str(os.getpid())]
     return _checked(_attended([*start, program(), *arguments], None, None), codes)
@@ -66,16 +66,16 @@ def run_with(oracle: Oracle, before: Sequence[str], after: Sequence[str], option
         words = [f"{sys.executable},programs=1{options}", "-I", "-S", _RELAY, str(theirs.fileno())]
         name = "oracle:" + " ".join(shlex.quote(word) for word in words)
         output = _attended([program(), *before, name, *after], oracle, (ours, theirs))
-    # Messages are about the caller's oracle, not about who passed it on, which has no standard error of its own.
+    # Messages name the caller's oracle and not the relay, which has no standard error of its own.
     err = output.err.replace(_RELAY, type(oracle).__name__).replace("; nothing on standard error", "")
     return _checked(output._replace(err=err), codes)
 
 
 def _attended(command: list[str], oracle: Optional[Oracle], sockets: Optional[tuple[socket.socket, socket.socket]]) -> Output:
-    """Starts the program, answers its questions, and ends it with whatever ends this."""
+    """Starts the program and answers its requests. Ends the program whenever this call ends, whatever the reason."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         passed = () if sockets is None else (sockets[1].fileno(),)
-        # In a session of its own: Ctrl-C is for this process, which then ends the program.
+        # The program has a session of its own, so that Ctrl-C reaches only this process, which then ends the program.
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
 """Started by the program as the oracle: hands its standard input and output to the Python process that called solve().
 
-That process answers on them itself, so that a call takes no detour. This one waits until it is no longer needed.
+That process answers on them directly, so calls do not pass through this process, which waits until it is no longer needed.
 """
 
 import os

@@ -135,7 +135,7 @@ def decode_histogram(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
     if not data:
         return empty, empty
     if data[:3] != b"\x1c\x84\x93":
-        raise ValueError("this is not a HdrHistogram in V2 format")
+        raise ValueError("this is not an HdrHistogram in V2 format")
     length = int.from_bytes(data[4:8], "big")
     digits = int.from_bytes(data[12:16], "big")
     unit = max(int.from_bytes(data[16:24], "big"), 1).bit_length() - 1
@@ -166,7 +166,7 @@ def plot(
 ) -> Any:
     """The convergence figure: a row per data set, a column per quantity, medians and the range of repeats.
 
-    Returns the figure of matplotlib. axis is one of the column `axis` of results.bands, quantities are of `quantity`.
+    Returns a matplotlib figure. axis is a value of the column `axis` of results.bands, quantities are values of `quantity`.
     """
     import matplotlib.pyplot as plt
 

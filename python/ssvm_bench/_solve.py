@@ -19,7 +19,7 @@ from .oracle import Answer, Oracle, Vector, one_by_one
 Problem = Union[Oracle, str, Callable[[int, Vector], Answer]]
 
 _MISSING = {"dual": -np.inf, "dual_solution": -np.inf, "gap": np.inf}
-"""JSON has no infinity: what a solver without a dual has instead of null."""
+"""Values of a solver without a dual, for which JSON has null because it has no infinity."""
 
 
 class OracleWarning(UserWarning):
@@ -217,7 +217,7 @@ def check_oracle(
     """Calls the oracle for some terms near 0, near the solution and between, and checks the answers. print() the report."""
     oracle = _oracle(problem, n, d, vectorized)
     if lambda_ is not None:
-        # The test has no option for it; it is where the solution lies near which the oracle is asked.
+        # `data test` has no option for lambda, which determines the solution near which the oracle is called.
         oracle = copy.copy(oracle)
         oracle.lambda_ = lambda_
     after = [f"--terms={terms}", f"--seed={seed}", "--format=json"]

@@ -1,6 +1,6 @@
-"""Becomes the program, after asking the system to end it with the process that called solve(), however that ends.
+"""Becomes the program, after asking the system to end it when the process that called solve() ends, for whatever reason.
 
-A script of its own and no preexec_fn: code between fork and exec may block where the caller has threads.
+This is a separate script instead of a preexec_fn, because code between fork and exec may block if the caller has threads.
 """
 
 import ctypes

@@ -158,7 +158,7 @@ class MulticlassClassifier(ClassifierMixin, _Trained):  # type: ignore[misc]
             raise ValueError(f"all examples have one class ({self.classes_.tolist()[0]!r}); training needs two or more classes")
         p, count = X.shape[1], len(self.classes_)
         solution = self._solve("libsvm", _libsvm(X, labels, self.fit_intercept))
-        # The file knows no features behind the last that is not 0.
+        # The file ends at the last feature that is not 0 in some example.
         weights = np.zeros((count, p + 1))
         blocks = solution.weights.reshape(count, -1)
         weights[:, : blocks.shape[1]] = blocks
@@ -215,7 +215,7 @@ _LETTERS, _PIXELS = 26, 128
 
 
 class ChainClassifier(_Trained):
-    """Linear chain: a score per position and label, one per pair of neighbours; the loss is the share of wrong labels.
+    """Linear chain: a score per position and label, and one per pair of neighbouring labels; the loss is the share of wrong labels.
 
     X is a list of sequences, each an array [length, p] of zeros and ones with p <= 128; y is a list of label sequences with
     at most 26 different labels: the chain problem of the program has 26 labels and 128 binary features. Fewer features give

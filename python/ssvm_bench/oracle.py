@@ -76,7 +76,7 @@ Answers = Union[Sequence[Answer], tuple[npt.NDArray[Any], npt.ArrayLike]]
 
 
 class Oracle:
-    """What the program must know. n and d are required; the rest has defaults."""
+    """Base class of oracles. Set n and d and implement max_oracle; everything else has defaults."""
 
     n: int = 0
     """Terms."""

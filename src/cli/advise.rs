@@ -1,4 +1,4 @@
-//! `advise`: what an oracle costs in; which solver is fastest there, and the numbers behind it, out.
+//! `advise`: takes the cost of an oracle; prints the fastest solver at that cost and the numbers behind it.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::render::tables::breakeven as text;
 use crate::study::Summary;
 use crate::study::break_even::{BreakEven, BreakEvenSet, CostGiven, advise};
 use crate::table::Format;
-use crate::text::nearest;
+use crate::text::{nearest, wrapped};
 
 /// The summary of the table that comes with the program.
 const BUILT_IN: &str = include_str!("../../results/summary/breakeven.json");
@@ -38,7 +38,7 @@ pub struct AdviseArgs {
     format: TableOrJson,
 }
 
-/// What is known of the oracle: one of these.
+/// The cost of the oracle, stated in one of these ways.
 #[derive(Clone, Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Known {
@@ -58,7 +58,7 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         Some(path) => pages::summary(path, catalog, &[])?,
         None => serde_json::from_str(BUILT_IN).context("the built-in table cannot be read")?,
     };
-    let remark = summary.remark().map_or(String::new(), |remark| format!("\n{remark}\n"));
+    let remark = summary.remark().map_or(String::new(), |remark| format!("\n{}", wrapped(&remark, print_width(), 0)));
     let table = summary.breakeven;
     let set = find(&table, &args.dataset)?;
     let place = match &args.known {
@@ -77,7 +77,9 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let advice = advise(set, place);
     print(&match args.format.format {
         Format::Json => args::json(&advice)?,
-        _ => format!("{}\nIt is based on\n{}{remark}", text::advice(&advice, print_width()), basis(&table, set)),
+        _ => {
+            format!("{}\nThe table behind this:\n{}{remark}", text::advice(&advice, print_width()), basis(&table, set))
+        }
     })
 }
 

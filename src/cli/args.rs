@@ -1,4 +1,4 @@
-//! Options that several commands have, and the parsers of their values: each is written and understood in one way.
+//! Options that several commands share, and the parsers of their values.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::run::shard::MOST_SHARDS;
 use crate::table::Format;
 use ssvm::settings::time_limit;
 
-/// Which cells.
+/// Selects cells.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct OnlyArgs {
     /// Only cells DATASET/SOLVER that match, such as 'usps*' or '*/mp-bcfw (T=5)'; repeatable
@@ -22,7 +22,7 @@ pub struct OnlyArgs {
     pub only: Vec<String>,
 }
 
-/// Which runs of a config, where and how many at once: what all commands that plan runs share.
+/// Which runs of a config to make, where, and how many at once. All commands that plan runs share these options.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SelectArgs {
     /// Result folder [default: results/NAME of the (first) config]
@@ -88,7 +88,7 @@ pub struct FormatArgs {
     pub format: Format,
 }
 
-/// How a command prints what is more than one table.
+/// The format of a command whose output is more than one table.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct TableOrJson {
     /// Output format
@@ -129,7 +129,7 @@ pub fn fraction(text: &str) -> Result<f64, String> {
 
 /// A whole number from 1, such as 1000 or 1e6.
 pub fn count(text: &str) -> Result<u64, String> {
-    /// Beyond it not every whole number is a double.
+    /// Above this, not every whole number is a double.
     const MOST: f64 = (1_u64 << 53) as f64;
     if let Ok(number) = text.parse::<u64>() {
         return if number > 0 { Ok(number) } else { Err("must be at least 1".into()) };

@@ -64,7 +64,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         let shared = SharedFile::lock(path)?;
         baseline.instructions = match (counted, shared.text()?) {
             (Some(Ok(counts)), _) => Some(counts),
-            // Counters and instruction counts are saved apart: the one does not forget the other.
+            // Counters and instruction counts are saved independently: saving one keeps the other.
             (_, Some(old)) => Baseline::read(path, Some(old)).map_or_else(
                 |error| {
                     note(&format!("warning: the instruction counts of the old baseline are not kept: {error}"));
@@ -103,15 +103,15 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     Ok(verdict)
 }
 
-/// An error when runs of one data set and solver were made by several versions of the code; a warning when that version is
-/// not this program's.
+/// Fails when runs of one data set and solver were made by several versions of the code. Warns when that version is not this
+/// program's.
 fn check_versions(results: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> anyhow::Result<()> {
     let mut versions: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
     let mut other = None;
     for record in records {
         let (identity, dataset, solver) = (&record.identity, record.dataset(), record.solver());
         versions.entry((dataset, solver)).or_default().insert(identity.code());
-        // Of the library for all of them: numbers of two versions are no set of numbers.
+        // All cells must come from one version of the library: numbers of two versions are not comparable.
         versions.entry(("", "")).or_default().insert(identity.code_version.clone());
         let here = Identity {
             code_version: CODE_VERSION.to_owned(),
@@ -137,14 +137,14 @@ fn check_versions(results: &Path, records: &[RunRecord], catalog: &dyn Catalog) 
     Ok(())
 }
 
-/// The gaps that the config of a result folder wants to be measured at.
+/// The gap targets of the config of a result folder.
 fn gap_targets(manifest: &Manifest, catalog: &dyn Catalog) -> Vec<f64> {
     let Some(config) = baseline::last_config(manifest) else { return Vec::new() };
     let experiment = Experiment::parse(Path::new(&config.name), &config.text, catalog.solvers());
     experiment.map_or(Vec::new(), |experiment| experiment.gap_targets)
 }
 
-/// Instruction counts of this program, if asked for, or why they cannot be counted or compared with the baseline.
+/// Instruction counts of this program if requested, or the reason why they cannot be counted or compared with the baseline.
 fn instructions(args: &CheckArgs, baseline: Option<&Baseline>) -> anyhow::Result<Option<Result<Counts, String>>> {
     if !args.instructions {
         return Ok(None);
@@ -162,13 +162,13 @@ fn instructions(args: &CheckArgs, baseline: Option<&Baseline>) -> anyhow::Result
         note(&format!("instruction counts skipped: {reason}"));
         return Ok(Some(Err(reason)));
     }
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let program = std::env::current_exe().context("cannot locate the executable of this program")?;
     let say = |cell: &CellKey| note(&format!("counting instructions: {cell}"));
     let counts = instructions::count(&program, &workload::standard(), say)?;
     Ok(Some(Ok(Counts { provenance, counts })))
 }
 
-/// Notes the exact command that accepts what was found.
+/// Prints the exact command that accepts the findings.
 fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
     let failed = findings.iter().filter(|finding| finding.judgement.fails()).count();
     let worth = |finding: &&Finding| finding.judgement.fails() || finding.judgement == Judgement::Better;
@@ -184,7 +184,7 @@ fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
         note(&format!(
             "The gate failed: {failed} {metrics} against the baseline saved by commit {commit} (code {code})."
         ));
-        note("If the change is meant, accept it with:");
+        note("If the change is intended, accept it with:");
     }
     let (results, file) = (args.results.display(), args.baseline.display());
     let counting = if args.instructions { " --instructions" } else { "" };

@@ -57,7 +57,7 @@ pub struct CompareArgs {
     /// Threshold of a failure: the whole interval must show a larger change than this
     #[arg(long, value_name = "X", default_value_t = Design::default().threshold, value_parser = fraction)]
     noise_threshold: f64,
-    /// Confidence of each interval; for folders, of all intervals together
+    /// Confidence of all intervals together
     #[arg(long, value_name = "P", default_value_t = Design::default().confidence, value_parser = fraction)]
     confidence_level: f64,
     /// Seed of the bootstrap
@@ -66,7 +66,7 @@ pub struct CompareArgs {
     /// Core that both programs run on [default: the last one]
     #[arg(long, value_name = "N", conflicts_with = "folders")]
     core: Option<usize>,
-    /// Exit with code 2 also when these cannot be judged, because the machine was busy or the repeats are too few
+    /// Also exit with code 2 when these metrics cannot be judged because the machine was busy or the repeats are too few
     #[arg(long, value_name = "WHAT", value_delimiter = ',', requires = "folders")]
     require: Vec<Required>,
     #[command(flatten)]
@@ -150,7 +150,7 @@ fn workloads(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Vec<Wo
 }
 
 fn interleaved(args: &CompareArgs, design: &Design, catalog: &dyn Catalog) -> anyhow::Result<Vec<Finding>> {
-    let this = std::env::current_exe().context("cannot find this program's own file")?;
+    let this = std::env::current_exe().context("cannot locate the executable of this program")?;
     let other = match (&args.against, &args.versus) {
         (Some(binary), _) => binary.canonicalize().with_context(|| {
             format!("cannot find {}; build the version to compare with and keep a copy of it", binary.display())
@@ -187,8 +187,8 @@ fn interleaved(args: &CompareArgs, design: &Design, catalog: &dyn Catalog) -> an
     Ok(findings)
 }
 
-/// Adds to a slower workload whether it also takes more instructions. Any change of the sources moves code in memory, and
-/// that alone can cost as much as the threshold.
+/// Adds to the finding of a slower workload whether it also takes more instructions. Any change of the sources moves code in
+/// memory, which alone can change the time by as much as the threshold.
 fn explain(finding: &mut Finding, workload: &Workload, programs: [&Path; 2]) -> anyhow::Result<()> {
     note(&format!("counting instructions: {}", workload.cell));
     let count = |program| -> anyhow::Result<f64> {
@@ -198,7 +198,9 @@ fn explain(finding: &mut Finding, workload: &Workload, programs: [&Path; 2]) -> 
     let ratio = count(programs[1])? / count(programs[0])?;
     let join = if finding.note.is_empty() { "" } else { "; " };
     finding.note += &if (ratio - 1.0).abs() <= instructions::TOLERANCE {
-        format!("{join}as many instructions as before: caches, or only where the code lies in memory")
+        format!(
+            "{join}as many instructions as before: the cause is in caches, or only in the position of the code in memory"
+        )
     } else {
         format!("{join}instructions {}", change(ratio))
     };

@@ -1,5 +1,4 @@
-//! `run --dry-run`: the runs that would be executed, what is already done, how long it takes and how much memory. Computes
-//! nothing.
+//! `run --dry-run`: the runs that would be executed, those that are done, and estimates of time and memory. Computes nothing.
 
 use std::path::Path;
 
@@ -165,7 +164,7 @@ impl Outlook<'_> {
             let size = set.size.map_or("size unknown".to_owned(), |size| {
                 format!("n = {}, d = {}, about {}", size.n, size.d, bytes(size.bytes))
             });
-            // Without the data their identity is not known, so neither is which of the runs in the folder these are.
+            // Without the data the identities of these runs are unknown, so they cannot be matched with runs in the folder.
             let found = existing.foreign.iter().filter(|record| record.dataset() == set.dataset).count();
             let found =
                 if found == 0 { String::new() } else { format!("; {found} of this data set are in the folder") };

@@ -49,7 +49,7 @@ pub fn run(args: &FiguresArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let summary = Summary::of(&results, &args.results);
     let mut files = Vec::new();
     if !args.no_figures {
-        // What was asked for is shown, however many lines that makes.
+        // Requested solvers are all shown, however many lines that makes.
         let shown = if only.is_empty() { Vec::new() } else { vec!["*".to_owned()] };
         let (figures, left_out) = figure::draw(&results, &summary, &shown, true)?;
         pages::note_left_out(&left_out);

@@ -53,7 +53,7 @@ impl OutputArgs {
     }
 }
 
-/// The sound records of a folder; an error when a file is damaged or there is none.
+/// The sound records of a folder. Fails if a file is damaged or no record exists.
 pub fn records(store: &Store) -> anyhow::Result<Vec<RunRecord>> {
     let contents = store.scan(Folder::Runs)?;
     if let Some(damage) = contents.damaged.into_iter().next() {

@@ -1,4 +1,5 @@
-//! Names that this program had before, each with what replaced it: an error says that, and there is no alias.
+//! Former names of commands and options, each with its replacement. Using one is an error that names the replacement; there are no
+//! aliases.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -16,7 +17,7 @@ const COMMANDS: [(&str, &str); 9] = [
     ("optimum", "`data optimum DATASET`"),
 ];
 
-/// Options by the command that had them, or that they are looked for at now.
+/// Former options, by the command that had them or where a user would look for them now.
 const OPTIONS: [(&str, &str, &str); 13] = [
     ("run", "--split", "`cluster plan CONFIG --shards N --write`"),
     ("report", "--out", "`--output FILE`"),
@@ -33,7 +34,7 @@ const OPTIONS: [(&str, &str, &str); 13] = [
     ("run", "--config", "an argument: `run CONFIG…`"),
 ];
 
-/// What replaced the command or option that clap does not know, as a message.
+/// A message that names the replacement of a command or option that clap does not know, if it is a former one.
 pub fn replaced(error: &clap::Error, words: &[String], catalog: &dyn Catalog) -> Option<String> {
     let name = |kind| match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name.as_str()),

@@ -12,10 +12,10 @@ const GROUPS: [(&str, &[&str]); 3] = [
     ("Data, configs and machines", &["data", "list", "init", "cluster"]),
 ];
 
-/// It works on a machine that has nothing but the program.
+/// It works on a fresh machine with only the program installed.
 const EXAMPLE: &str = "Example: ssvm-bench reproduce smoke --out results/smoke";
 
-/// The command line of this program, which may be a caller's with a name of its own.
+/// The command line of this program. A caller's program is named as its executable.
 pub fn command() -> clap::Command {
     match other_name() {
         Some(name) => with_name(standard(), name),
@@ -79,8 +79,7 @@ mod tests {
     fn every_command_has_a_line_and_an_example_that_parses() {
         let mut found = Vec::new();
         all(&standard(), "", &mut found);
-        // The help of `init` still has former names.
-        for (path, sub) in found.into_iter().filter(|(path, _)| path != " init") {
+        for (path, sub) in found {
             let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
             assert!(!about.is_empty() && !about.ends_with('.'), "{path}: {about:?}");
             let text = sub.get_after_help().map(ToString::to_string).unwrap_or_default();

@@ -19,13 +19,13 @@ use crate::text::duration;
 use ssvm::solver::SolverInfo;
 use ssvm::stats::FEWEST_PAIRS;
 
-/// Active beside the solvers of the paper: the first reaches small gaps in the least time, the second with the fewest oracle
+/// Active beside the solvers of the paper: the first reaches small gaps in the shortest time, the second with the fewest oracle
 /// calls (docs/league.md).
 const LEAGUE: [&str; 2] = ["mp-bcfw-gram", "bcfw-gap-pair-cache"];
 
 /// Write a config for your own data, or a crate for your own solver
 ///
-/// In the config the solvers of the paper and two of the league are active, and the others are commented lines. Each
+/// In the config the solvers of the paper and two faster ones are active, and the others are commented out. Each
 /// active solver first runs on each data set for a quarter of a second, which sets the limits of the runs and the
 /// estimate of their time. An oracle program is not started: its runs have default limits.
 #[derive(Clone, Debug, clap::Args)]
@@ -41,7 +41,7 @@ pub struct InitArgs {
     /// Data set of the config; repeatable
     #[arg(short, long, value_name = "DATA", default_value = "usps-synth:n=1000")]
     dataset: Vec<String>,
-    /// Solver to compare; repeatable [default: those of the paper and two of the league]. With --crate, the name of
+    /// Solver to compare; repeatable [default: those of the paper and two faster ones]. With --crate, the name of
     /// your solver
     #[arg(short, long, value_name = "SOLVER")]
     solver: Vec<String>,
@@ -54,7 +54,7 @@ pub fn run(args: &InitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     match (&args.folder, &args.file) {
         (Some(folder), _) => own_crate::write(folder, &args.solver, catalog),
         (None, Some(file)) => write_config(file, args, catalog, data),
-        (None, None) => bail!("no file to write was given; name one, such as mine.toml, or - to print the config"),
+        (None, None) => bail!("name the file to write, such as mine.toml, or - to print the config"),
     }
 }
 
@@ -88,7 +88,7 @@ fn write_config(file: &Path, args: &InitArgs, catalog: &dyn Catalog, data: &Data
     print_path(file)
 }
 
-/// The solvers that were asked for; else those of the paper, two of the league, and those that are not the library's.
+/// The requested solvers; else those of the paper, those of [`LEAGUE`], and those that are not in the library.
 fn active<'a>(names: &[String], catalog: &'a dyn Catalog) -> anyhow::Result<Vec<&'a SolverInfo>> {
     if !names.is_empty() {
         let find = |name: &String| SolverInfo::find(catalog.solvers(), name);
@@ -137,7 +137,7 @@ impl Estimate {
         let stopped = || interrupt::flag().load(Ordering::Relaxed);
         let info = catalog.dataset(request.head());
         let reason = if info.is_some_and(|info| matches!(info.argument, Argument::Program(_))) {
-            "init does not start its program".to_owned()
+            "`init` does not start oracle programs".to_owned()
         } else {
             match catalog.open(request) {
                 Ok(loaded) => {
@@ -169,7 +169,7 @@ impl Estimate {
         }
         let unknown = self.unknown.join("\n  ");
         format!(
-            "estimate: not known, because of\n  {unknown}\n  the time limits allow up to {total} with {workers}, evaluations not counted"
+            "estimate: not known, because of\n  {unknown}\n  the time limits add up to {total} with {workers}, without evaluations"
         )
     }
 }

@@ -15,14 +15,14 @@ static STOP: LazyLock<StopSignal> = LazyLock::new(StopSignal::default);
 /// Whether the command reads the flag.
 static HEEDED: AtomicBool = AtomicBool::new(false);
 
-/// Set by the first signal: runs in flight are dropped, finished ones stay. The second signal ends the process.
+/// Set by the first signal: runs in progress are dropped, finished ones stay. The second signal ends the process.
 pub fn flag() -> &'static AtomicBool {
     HEEDED.store(true, Ordering::Relaxed);
     &STOP.cancel
 }
 
-/// The same for sessions, which also heed SIGUSR1, the signal of clusters before a time limit, and SIGXCPU: runs in
-/// flight are finished, no further one is started. Commands without runs ignore these two.
+/// The same for sessions, which also handle SIGUSR1 (sent by clusters before a time limit) and SIGXCPU: runs in
+/// progress finish, and no further run starts. Commands without runs ignore these two.
 pub fn stop_signal() -> StopSignal {
     flag();
     STOP.clone()
@@ -32,7 +32,7 @@ pub fn stop_signal() -> StopSignal {
 /// as outputs take their place only when they are.
 pub fn listen() {
     keep_ignored();
-    // Without a handler signals still end the program, only without a message.
+    // Without a handler, signals still end the program, but without a message.
     #[cfg(unix)]
     {
         // A cluster may ask for the end while data are still loaded.

@@ -93,7 +93,7 @@ impl GlobalArgs {
     }
 }
 
-/// Each with its help in its own file. The order and the groups of the help are those of [`help::GROUPS`].
+/// The help of each command is in its own file. The order and the groups of the help are those of [`help::GROUPS`].
 #[derive(Subcommand)]
 enum Command {
     Reproduce(reproduce::ReproduceArgs),
@@ -117,11 +117,11 @@ enum Command {
     Man(shell::ManArgs),
 }
 
-/// What a command reports beside errors.
+/// The result of a command that did not fail.
 pub enum Exit {
     /// Exit code 0.
     Fine,
-    /// Exit code 2: a gate failed, or what was asked for was not reached.
+    /// Exit code 2: a gate or a check failed, or a requested bracket was not reached.
     GateFailed,
 }
 
@@ -161,7 +161,7 @@ fn run(cli: &Cli, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     if cli.global.wait {
         files::wait_for_writers();
     }
-    // These read results as `pages` does, which refuses what must not be published, or no results.
+    // These commands read results through `pages`, which refuses what must not be published, or read no results.
     let shown = matches!(cli.command, Command::Show(_) | Command::Advise(_) | Command::Figures(_) | Command::List(_));
     if readme::publishing() && !shown {
         anyhow::bail!("this command cannot be shown on a page: it can read results that must not be published");
@@ -191,7 +191,7 @@ fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
         Ok(Exit::Fine) => ExitCode::SUCCESS,
         Ok(Exit::GateFailed) => ExitCode::from(2),
-        // A reader that went away (`| head`) is no error of this program.
+        // A reader that closes the pipe (`| head`) is not an error of this program.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             note(&format!("error: {error:#}"));
@@ -200,7 +200,7 @@ fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
     }
 }
 
-/// Prints what clap has to say: an error, or the help and version that were asked for.
+/// Prints the output of clap: an error, or the requested help or version.
 fn usage(error: &clap::Error, catalog: &dyn Catalog) -> ExitCode {
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(message) = former::replaced(error, &words, catalog) {

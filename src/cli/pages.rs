@@ -9,7 +9,7 @@ use crate::render::figure::FigureRow;
 use crate::study::{Study, Summary};
 use crate::text::Pattern;
 
-/// Which results a command prints.
+/// The results that a command reads.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FoundIn {
     /// Result folder, or the summary.json of one
@@ -23,7 +23,7 @@ impl FoundIn {
         summary(&self.results, catalog, &self.only.only)
     }
 
-    /// The same with what the thresholds of the claims decide, which takes longer.
+    /// The same, with the effect of each threshold on the claims, which takes longer.
     pub fn explained(&self, catalog: &dyn Catalog) -> anyhow::Result<Summary> {
         if self.results.is_file() {
             return self.summary(catalog);
@@ -91,6 +91,6 @@ pub fn warn(results: &Study) {
 /// Figures that were not drawn, and why.
 pub fn note_left_out(rows: &[&FigureRow]) {
     for row in rows {
-        note(&format!("note: {}, {} is left out", row.missing, row.name));
+        note(&format!("note: {} is left out: {}", row.name, row.missing));
     }
 }

@@ -1,4 +1,4 @@
-//! `readme`: refreshes the parts of README.md, docs/ and results/figures/ that the program made, and checks that none is stale.
+//! `readme`: refreshes the generated parts of README.md, docs/ and results/figures/, and checks that none is stale.
 //!
 //! A made part stands between `<!-- made by: COMMAND -->` and `<!-- end -->`; COMMAND is a call of this program that reads
 //! committed files only, so that its output is the same everywhere. Numbers of uncommitted code, and times that other runs
@@ -16,7 +16,7 @@ use crate::experiment::catalog::Catalog;
 use crate::store::files;
 use crate::study::Summary;
 
-/// Refresh or check the parts of README.md and docs/ that the program made
+/// Refresh or check the generated parts of README.md and docs/
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench readme check\n  ssvm-bench readme refresh --file README.md")]
 pub struct ReadmeArgs {
@@ -29,20 +29,20 @@ pub struct ReadmeArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Run the command of every made part and put its output in
+    /// Run the command of every generated part and insert its output
     ///
-    /// Fails where its numbers must not be published.
+    /// Fails if numbers must not be published.
     #[command(after_help = "Example:\n  ssvm-bench readme refresh --file README.md")]
     Refresh,
-    /// Fail when a made part is not what its command makes
+    /// Fail if a generated part differs from the output of its command
     ///
-    /// Also when a linked file is missing, a command no longer parses, or numbers come from uncommitted code or disturbed times.
+    /// Also fails if a linked file is missing, a command no longer parses, or numbers come from uncommitted code or disturbed times.
     #[command(after_help = "Example:\n  ssvm-bench readme check")]
     Check,
 }
 
-/// Summaries that are published although they could not be today: SHA-256 and reason. A file that changes leaves the list, and
-/// nothing joins it.
+/// Summaries that are published although today's rules would refuse them: SHA-256 and reason. Entries are removed when their file
+/// changes, and none is added.
 const EXCEPTIONS: [(&str, &str); 3] = [
     ("0591d1e67bbca30c2b07accff1183cbf489fe8aad73be92b78dbf36bb637308e", UNCOMMITTED), // paper.json
     ("3254a3a79b25af5bdf9d63e3e7ea518733d8fdf6c0030823640644e52e11bd8f", UNCOMMITTED), // quick.json
@@ -69,7 +69,10 @@ pub fn run(args: &ReadmeArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
                 (Ok(fresh), Action::Refresh) => files::write_bytes(&path, fresh.as_bytes())?,
                 (Ok(fresh), Action::Check) if fresh == text => {}
                 _ => {
-                    found.push("a made part differs from what its command makes: 'ssvm-bench readme refresh'".into());
+                    found.push(
+                        "a generated part differs from the output of its command; run 'ssvm-bench readme refresh'"
+                            .into(),
+                    );
                 }
             }
         }
@@ -149,7 +152,7 @@ fn made_parts(text: &str) -> anyhow::Result<Vec<(&str, &str)>> {
     Ok(parts)
 }
 
-/// Commands of shell blocks; one that goes on in the next line is joined.
+/// Commands of shell blocks; continued lines are joined.
 fn shell_commands(text: &str) -> Vec<String> {
     let mut inside = false;
     let mut commands = Vec::new();
@@ -203,8 +206,9 @@ fn problems(text: &str, folder: &Path, catalog: &dyn Catalog) -> anyhow::Result<
     }
     for after in text.split("](").skip(1) {
         let target = after.split(')').next().unwrap_or_default();
-        let is_file = !target.starts_with("http") && !target.starts_with('#') && !target.is_empty();
-        if is_file && !folder.join(target).exists() {
+        // Only the file is checked, not the heading after `#`.
+        let file = target.split('#').next().unwrap_or_default();
+        if !file.starts_with("http") && !file.is_empty() && !folder.join(file).exists() {
             problems.push(format!("'{target}' is linked but missing"));
         }
     }

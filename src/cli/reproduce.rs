@@ -42,14 +42,14 @@ pub struct ReproduceArgs {
     select: SelectArgs,
 }
 
-/// Runs the command. Failed runs do not keep the pages from being made: the error comes last.
+/// Runs the command. The pages are written even if runs failed; the error is reported last.
 pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let began = Instant::now();
     let configs = configs(args, catalog, data)?;
     let (experiments, out) = args.select.experiments(&configs, catalog)?;
     let options = args.select.options(out.clone(), data);
     let Executed { manifest, contents, reports } = execute(experiments, options, catalog)?;
-    // Pages are about the folder: `--only` narrows what is run, and must not put a part in the place of the whole.
+    // Pages describe the whole folder: `--only` restricts what is run, not what the pages show.
     let results = Study::of(&out, manifest, contents, catalog, &[])?;
     pages::warn(&results);
     let (page, drawn) = write_pages(&results, &out)?;

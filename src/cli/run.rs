@@ -1,4 +1,4 @@
-//! `ssvm-bench run`: executes what is not yet in the result folder.
+//! `run`: executes the runs that are not yet in the result folder.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -103,8 +103,8 @@ pub struct Executed {
     pub reports: Vec<Report>,
 }
 
-/// Runs experiments one after the other into one folder; an interrupted one is an error. Each record is read at most once:
-/// what is known of the folder goes from session to session.
+/// Runs experiments one after the other into one folder; an interruption is an error. Each record is read at most once, because the
+/// contents of the folder are passed from session to session.
 pub fn execute(experiments: Vec<Experiment>, mut options: Options, catalog: &dyn Catalog) -> anyhow::Result<Executed> {
     let mut executed = Executed::default();
     for experiment in &experiments {
@@ -119,13 +119,13 @@ pub fn execute(experiments: Vec<Experiment>, mut options: Options, catalog: &dyn
         }
         (executed.manifest, executed.contents) = (finished.manifest, finished.contents);
         executed.reports.push(finished.report);
-        // What the configs before it left belongs there.
+        // Runs of the earlier configs belong in this folder.
         options.warn_of_others = false;
     }
     Ok(executed)
 }
 
-/// Names the programs that a config starts, before it does: a config of others may run anything.
+/// Prints the programs that a config will start, because a config from someone else may run anything.
 pub fn name_programs(experiment: &Experiment, catalog: &dyn Catalog) {
     let programs = experiment.programs(catalog);
     if !programs.is_empty() {
@@ -137,7 +137,7 @@ pub fn name_programs(experiment: &Experiment, catalog: &dyn Catalog) {
     }
 }
 
-/// The plan with nothing but the runs of a shard or an id file, and which runs these are.
+/// The plan restricted to the runs of a shard or an id file, and the identities of these runs.
 fn plan_part(
     args: &RunArgs,
     experiment: &mut Experiment,
@@ -174,7 +174,7 @@ fn plan_part(
         list.belongs_to(&digest)?;
         ids = list.ids(args.shard)?;
     } else if let Some(index) = args.shard {
-        // Every node must come to the same shards: nothing but the plan decides.
+        // Every node must compute the same shards, so they depend on the plan only.
         let mut split = shard::split(&plan, index.of, |_| true, |run| run.model_s);
         ids.extend(split.shards.swap_remove(index.shard - 1).runs);
     }
@@ -188,8 +188,8 @@ fn plan_part(
     Ok((plan, part))
 }
 
-/// Takes the paper's oracle costs that a folder was begun with into the experiment. `known` are records that were read
-/// before; returns them with those that had to be read. A folder that cannot be read is reported by the session.
+/// Copies the paper's oracle costs of a folder into the experiment. `known` are records that were read before; returns them with
+/// those that had to be read. A folder that cannot be read is reported by the session.
 pub fn known_costs(experiment: &mut Experiment, out: &Path, known: Contents, catalog: &dyn Catalog) -> Contents {
     let Some(store) = Store::open(out).ok().filter(|_| experiment.wants_paper_cost()) else { return known };
     let known = store.refresh(Folder::Runs, known).unwrap_or_default();
@@ -197,7 +197,7 @@ pub fn known_costs(experiment: &mut Experiment, out: &Path, known: Contents, cat
     known
 }
 
-/// The runs of a folder and of its shards; the paper's oracle costs that it was begun with go into the experiment.
+/// The runs of a folder and of its shards. Copies the paper's oracle costs of the folder into the experiment.
 pub fn found_runs(experiment: &mut Experiment, out: &Path, catalog: &dyn Catalog) -> crate::Result<Contents> {
     let known = part::scan(out, |_| true)?;
     experiment.paper_costs = costs_of(out, &known.records, catalog);

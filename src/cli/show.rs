@@ -70,7 +70,7 @@ struct Shown {
     json: String,
     /// Each with the name of its part and of its file.
     tables: Vec<(&'static str, &'static str, Table)>,
-    /// What a reader must know about the numbers.
+    /// A remark that the reader needs about the numbers.
     remark: String,
     /// Whether its CSV is the long tables of the league.
     long: bool,
@@ -130,8 +130,8 @@ impl Shown {
                 [(.., table)] => table.csv(),
                 _ => {
                     bail!(
-                        "this view has several tables and a CSV file has one: name a folder with --out DIR, or \
-                         choose a table with --part"
+                        "this view has several tables, but a CSV file holds only one: write all to a folder with \
+                         --out DIR, or choose one with --part"
                     )
                 }
             },
@@ -164,7 +164,9 @@ impl Shown {
             Format::Csv => "csv",
             Format::Markdown => "md",
             Format::Latex => "tex",
-            Format::Table | Format::Json => bail!("text and json are printed; --out DIR takes csv, markdown or latex"),
+            Format::Table | Format::Json => {
+                bail!("--out DIR writes csv, markdown or latex; table and json can only be printed")
+            }
         };
         let mut names: Vec<&str> = self.tables.iter().map(|(_, file, _)| *file).collect();
         names.dedup();

@@ -100,20 +100,20 @@ const COLUMNS: [(&str, usize, ColumnText); 10] = [
     ("proven", 8, |point| point.proven.to_string()),
 ];
 
-/// The columns that a narrow terminal goes without, the first one first.
+/// The columns that a narrow terminal omits, in this order.
 const SPARE: [&str; 4] = ["planes", "passes", "proven", "oracle slack"];
 
 /// Prints evaluations as they come.
 struct Printer {
     format: Format,
     exact: bool,
-    /// Whether primals are above P for certain; known from the first evaluation on, before which no head is printed.
+    /// Whether primals are certified upper bounds of P. Known from the first evaluation on; the head is not printed before.
     certified: Option<bool>,
     terms: u64,
     /// Places in [`COLUMNS`].
     columns: Vec<usize>,
     partial: bool,
-    /// The trace columns that are the same in every point.
+    /// The trace columns that have the same value in every evaluation.
     identity: serde_json::Value,
     error: Option<anyhow::Error>,
 }

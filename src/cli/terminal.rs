@@ -103,7 +103,7 @@ pub fn same_command() -> String {
     format!("{NAME} {}", shlex::try_join(words).unwrap_or_default())
 }
 
-/// Prints lines to stderr, shortened to a readable length; a closed stderr is no error. Only errors and warnings when quiet.
+/// Prints lines to stderr, shortened to a readable length, and only errors and warnings when quiet. A closed stderr is not an error.
 pub fn note(text: &str) {
     const LONGEST: usize = 2000;
     let level = ["error: ", "warning: "].into_iter().find(|level| text.starts_with(level));
@@ -124,7 +124,7 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Text on stdout, or on stderr where an output (`-`) has the other to itself: the one place that writes text there.
+/// Prints text to stdout, or to stderr if an output (`-`) goes to stdout. No other function writes text to stdout.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let text = own_name(text);
     if files::standard_output_is_taken() {
@@ -141,7 +141,7 @@ pub fn print_path(path: &Path) -> anyhow::Result<()> {
     if files::standard_output_is_taken() { Ok(()) } else { print(&format!("{}\n", path.display())) }
 }
 
-/// What clap has to print: an error, or the help and version that were asked for.
+/// Prints the output of clap: an error, or the requested help or version.
 pub fn print_usage(error: &clap::Error) -> anyhow::Result<()> {
     error.print().and_then(|()| std::io::stdout().flush()).context(NO_OUTPUT)
 }

@@ -25,7 +25,7 @@ pub type Pause<'a> = &'a dyn Fn(Duration);
 /// Pause after an attempt that made progress; each further attempt in a row without progress doubles it.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Attempts in a row without progress before a transfer is given up.
+/// Consecutive attempts without progress after which a transfer fails.
 const ATTEMPTS: u32 = 3;
 
 /// Most bytes of a download, whatever the server announces.
@@ -329,7 +329,7 @@ pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> R
             io::ErrorKind::AlreadyExists => refuse("occurs twice"),
             _ => files::write_error(&path)(e),
         })?;
-        // A full disk is no fault of the archive.
+        // A full disk is not a fault of the archive.
         entry.content(|block| file.write_all(block).map_err(files::write_error(&path)))
     })?;
     let places = |top: &PathBuf| folder.join(top.file_name().unwrap_or_default());

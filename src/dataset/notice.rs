@@ -60,7 +60,7 @@ impl Drop for Notice {
     }
 }
 
-/// Prints a line. A closed stderr is no reason to fail.
+/// Prints a line. A closed stderr is not an error.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! Lines of text files (plain, gzip or bzip2, told by their first bytes), and numbers in them; errors name file and
+//! Reads lines of text files (plain, gzip or bzip2, recognised by their first bytes) and numbers in them. Errors name file and
 //! line.
 
 use std::io::{BufRead, Read};

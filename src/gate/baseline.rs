@@ -1,4 +1,4 @@
-//! The baseline file ↔ [`Baseline`]: one metric a line, every line readable on its own in a diff, sorted.
+//! The baseline file ↔ [`Baseline`]: one metric per sorted line, and every line is readable on its own in a diff.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -205,8 +205,8 @@ impl Baseline {
         Ok(())
     }
 
-    /// Takes in the cells that `name` names; one that is not in the results any more leaves. The provenance stays that of the
-    /// other cells: a cell of other code names it.
+    /// Accepts the cells that `name` selects and removes those that the results no longer have. The provenance of the file stays that of
+    /// the other cells; an accepted cell from other code records its own (`made_by`).
     pub fn accept(
         &mut self,
         name: &str,
@@ -337,7 +337,6 @@ impl Baseline {
     }
 }
 
-/// Whether an argument names this cell: `DATASET/SOLVER`, the data set perhaps without its parameters.
 /// An array with one line for everything that `of` makes of a cell.
 fn array<V, T: Serialize>(name: &str, cells: &BTreeMap<CellKey, V>, of: impl Fn(&V) -> Vec<T>) -> String {
     let mut text = format!("{name} = [\n");

@@ -1,5 +1,5 @@
-//! The hard gate: a baseline and the runs of a result folder in, one finding per metric out. Exact: the virtual clock
-//! leaves no noise to allow for.
+//! The gate of counters: a baseline and the runs of a result folder → one finding per metric. It is exact, because the virtual clock
+//! has no noise.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{Baseline, CellKey, Finding, Judgement, Metric, TraceColumn, both};
 /// Relative change of an objective value below which iterates count as the same. Counters have no tolerance.
 pub const OBJECTIVE_TOLERANCE: f64 = 1e-9;
 
-/// Compares every metric of every cell. What is on one side only fails. `wanted` as in [`measure::targets`].
+/// Compares every metric of every cell. A cell or metric on one side only is a failure. `wanted` as in [`measure::targets`].
 pub fn judge(baseline: &Baseline, cells: &BTreeMap<CellKey, Runs<'_>>, wanted: &[f64]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (cell, old, runs) in both(&baseline.cells, cells) {
@@ -46,7 +46,7 @@ fn judge_cell(cell: &CellKey, old: &CellValues, runs: &Runs<'_>, wanted: &[f64])
     let mut findings: Vec<Finding> = metrics
         .map(|(metric, old, new)| judge_metric(cell, *metric, old.unwrap_or(&nothing), new.unwrap_or(&nothing)))
         .collect();
-    // The same iterates reach the same gaps: one that the baseline lacks was taken out of it. Other iterates may reach more.
+    // The same iterates reach the same gaps, so a gap that the baseline lacks was removed from it. Different iterates may reach more.
     let unchanged = findings.iter().all(|finding| finding.judgement == Judgement::Same);
     for gap in measure::targets(runs, wanted, 1.0).into_iter().filter(|gap| !targets.contains(gap)) {
         let (judgement, note) = if unchanged {
@@ -89,7 +89,7 @@ fn judge_metric(cell: &CellKey, metric: Metric, old: &[Option<f64>], new: &[Opti
 fn compare(column: TraceColumn, old: f64, new: f64) -> Judgement {
     if TraceColumn::OBJECTIVES.contains(&column) {
         let tolerance = OBJECTIVE_TOLERANCE * old.abs().max(new.abs());
-        // Written so that a value that is no number is a change.
+        // Written so that NaN counts as a change.
         return if (new - old).abs() <= tolerance { Judgement::Same } else { Judgement::Changed };
     }
     if new == old {

@@ -1,4 +1,4 @@
-//! What keeps a gate from judging.
+//! Errors of gates.
 
 use super::{CellKey, Metric};
 use ssvm::stats::FEWEST_PAIRS;
@@ -12,16 +12,16 @@ pub enum Error {
     NoBaseline,
     #[error("not a baseline: {0}; {AGAIN}")]
     NotABaseline(String),
-    #[error("baseline layout {found}, this program reads {read}; {AGAIN}")]
+    #[error("the baseline has layout {found}, but this program reads layout {read}; {AGAIN}")]
     Layout { found: u32, read: u32 },
     #[error(
-        "made under version {found} of the virtual clock's cost model, this program has version {here}, so no number can be \
+        "made with version {found} of the virtual clock's cost model, but this program has version {here}, so no number can be \
          compared; make it again with `ssvm-bench run {config} --out RESULTS`, then \
          `ssvm-bench check RESULTS --instructions --save {file}`"
     )]
     CostModel { found: u32, here: u32, config: String, file: String },
     #[error(
-        "{run} was made under {} of the virtual clock's cost model, this program has version {here}, so no number can be \
+        "{run} was made with {} of the virtual clock's cost model, but this program has version {here}, so no number can be \
          compared or saved; make the runs again with `ssvm-bench run {config} --out RESULTS --prune`",
         found.map_or("no version".to_owned(), |found| format!("version {found}"))
     )]
@@ -50,7 +50,7 @@ pub enum Error {
     Twice { cell: CellKey, repeat: u64 },
     #[error("the two folders have no data set and solver in common")]
     NothingInCommon,
-    #[error("{0} rounds are too few; at least {FEWEST_PAIRS}")]
+    #[error("{0} rounds are too few; use at least {FEWEST_PAIRS}")]
     FewRounds(usize),
     #[error("{0}: a run took no CPU time; use a larger one")]
     NoTime(CellKey),
@@ -58,6 +58,6 @@ pub enum Error {
     Solve { status: std::process::ExitStatus, message: String },
     #[error("its `solve --format json` ends without a summary ({reason}): {line}")]
     NoSummary { reason: serde_json::Error, line: String },
-    #[error("callgrind counted no instruction of solver work; build the program with its symbols")]
+    #[error("callgrind counted no instructions of solver work; build the program with debug symbols")]
     NothingCounted,
 }

@@ -9,13 +9,13 @@ use crate::text::{change, exact};
 pub enum Judgement {
     /// Nothing to judge by (too few repeats, no ratio, no tool); passes.
     NotJudged,
-    /// As it was: equal, or the whole interval is within the threshold; passes.
+    /// Unchanged: equal, or the whole interval is within the threshold; passes.
     Same,
     /// The interval reaches beyond the threshold and is not wholly beyond it; passes.
     Undecided,
-    /// Better than it was; passes, and should be accepted into the baseline.
+    /// Better than before; passes, and should be accepted into the baseline.
     Better,
-    /// Worse than it was.
+    /// Worse than before.
     Worse,
     /// A value that should not move at all has moved.
     Changed,
@@ -45,7 +45,7 @@ impl Judgement {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     pub cell: CellKey,
-    /// For people.
+    /// The name of the metric for people.
     pub metric: String,
     pub unit: &'static str,
     /// False for the dual.
@@ -58,7 +58,7 @@ pub struct Finding {
     /// New over old with its interval, for timings.
     pub ratio: Option<Paired>,
     pub judgement: Judgement,
-    /// What is to be known beside the numbers; may be empty.
+    /// A remark on the numbers; may be empty.
     pub note: String,
 }
 

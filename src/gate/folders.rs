@@ -1,10 +1,10 @@
 //! Two result folders in, ratios with intervals out: solver time and oracle calls to each gap, paired by repeat (the same
 //! repeat has the same data, seed and orders on both sides, and is refused otherwise).
 //!
-//! Only runs made from the same inputs are compared. Wall time is replaced by the CPU time of the same evaluations: it
-//! says how much work was done, whatever else ran on the machine. What a run spent until a gap that it did not reach is at least
-//! all of its own, as everywhere, see [`crate::study::paired`]. The confidence holds for all metrics together that need statistics:
-//! with noise, a ratio, and values that are not equal in all pairs.
+//! Only runs made from the same inputs are compared. Wall time is replaced by the CPU time of the same evaluations, which measures the
+//! work whatever else runs on the machine. A run that did not reach a gap spent at least what it had spent at its end, as everywhere,
+//! see [`crate::study::paired`]. The confidence holds for all metrics together that need statistics: those with noise, with a ratio,
+//! and with values that differ in at least one pair.
 //!
 //! Nothing is decided about times of a busy machine, nor with fewer repeats than the confidence needs: folders are made one after
 //! the other, so a change of the machine between them looks like a change of the code.
@@ -27,25 +27,25 @@ use ssvm::clock::ClockKind;
 use ssvm::drive::TracePoint;
 use ssvm::stats::{FEWEST_PAIRS, median};
 
-/// Under a clock with noise a gap is a target when the runs of a side end this much below it: one that is reached in the
-/// last moment is missed the next time by chance.
+/// On a clock with noise, a gap is a target if the runs of a side end this much below it, because a gap that is reached only just
+/// before the end may be missed the next time by chance.
 const MARGIN: f64 = 2.0;
 
-/// What every comparison of times says once.
+/// The remark of every comparison of times.
 pub const DRIFT: &str = "folders made one after the other also differ in time by what the machine did between them (drift); builds \
     in turns (--against) do not";
 
 /// Two runs of the same repeat.
 type RunPair<'a> = (&'a RunRecord, &'a RunRecord);
 
-/// What was measured of one metric, before it is judged.
+/// The measurements of one metric, before it is judged.
 struct CellMetric<'a> {
     cell: &'a CellKey,
     metric: Metric,
     noisy: bool,
     /// What the old and the new run spent, per repeat in which at least one of them reaches the gap.
     spent: Vec<(Spent, Spent)>,
-    /// Why times cannot be judged, if so.
+    /// The reason if times cannot be judged.
     hindrance: Option<Obstacle>,
 }
 
@@ -67,9 +67,9 @@ impl Obstacle {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     pub findings: Vec<Finding>,
-    /// Why its confidence is less than asked for, and how many repeats would give it.
+    /// The reason if its confidence is lower than requested, with the number of repeats that would be needed.
     pub remark: Option<String>,
-    /// Times that could not be judged: for want of repeats, on a busy machine, or on two kinds of machines.
+    /// Times that could not be judged: too few repeats, a busy machine, or two host classes.
     pub unjudged_times: usize,
 }
 
@@ -119,7 +119,7 @@ fn remark(family: &[&CellMetric<'_>], confidence: f64, needed: usize) -> Option<
         let (metrics, plural) = (family.len(), if family.len() == 1 { "" } else { "s" });
         let confidence = percent(confidence).replace(".0 %", " %");
         format!(
-            "{repeats} repeats cannot support a confidence of {confidence} over {metrics} metric{plural}; {needed} would"
+            "{repeats} repeats cannot support a confidence of {confidence} over {metrics} metric{plural}; {needed} are needed"
         )
     })
 }
@@ -167,7 +167,7 @@ fn pairs<'a>(cell: &CellKey, old: &Runs<'a>, new: &Runs<'a>, findings: &mut Vec<
     same
 }
 
-/// In what two runs of one cell and repeat differ besides the code.
+/// The inputs in which two runs of one cell and repeat differ, besides the code.
 fn differences(old: &Identity, new: &Identity) -> String {
     fn json(value: &impl serde::Serialize) -> String {
         serde_json::to_string(value).unwrap_or_default()
@@ -207,7 +207,7 @@ fn measure_cell<'a>(cell: &'a CellKey, pairs: &[RunPair<'_>]) -> Vec<CellMetric<
     for gap in gaps {
         metrics.extend([time, TraceColumn::OracleCalls].map(|column| Metric { gap: Some(gap), column }));
     }
-    // A run that a time limit ends takes as long as the limit says: its end is no measurement.
+    // A run that ends at a time limit takes exactly that time, so the time at its end is not a measurement.
     if old.iter().all(|old| old.settings().budget.time_s.is_none()) {
         metrics.push(Metric { gap: None, column: time });
     }
@@ -222,8 +222,8 @@ fn measure_cell<'a>(cell: &'a CellKey, pairs: &[RunPair<'_>]) -> Vec<CellMetric<
     metrics.into_iter().map(measure).filter(|measure| !measure.spent.is_empty()).collect()
 }
 
-/// What a run spent until a gap, or until its end. Under a clock with noise it is read where the curve crosses the gap, so that
-/// one evaluation more or less is no jump; otherwise at the evaluation itself, which is exact.
+/// What a run spent until a gap, or until its end. On a clock with noise it is read where the curve crosses the gap, so that one
+/// evaluation more or less does not make it jump; otherwise at the evaluation itself, which is exact.
 fn spent(run: &RunRecord, metric: Metric) -> Spent {
     let value = |point: &TracePoint| metric.column.read(point);
     match (metric.gap, metric.read(run)) {
@@ -235,7 +235,7 @@ fn spent(run: &RunRecord, metric: Metric) -> Spent {
     }
 }
 
-/// Why the times of these runs say nothing about the code, if so.
+/// The reason if the times of these runs cannot be compared.
 fn hindrance(pairs: &[RunPair<'_>]) -> Option<Obstacle> {
     unlike_machines(pairs).map(Obstacle::not_judged).or_else(|| {
         let (old, new): (Vec<&RunRecord>, Vec<&RunRecord>) = pairs.iter().copied().unzip();
@@ -258,7 +258,7 @@ fn unlike_machines(pairs: &[RunPair<'_>]) -> Option<String> {
     };
     if let Some(kinds) = different(|run| run.host_kind().to_owned(), "; ") {
         return Some(format!(
-            "timed on different kinds of machines ({kinds}), so only counters are compared; run both on one of them"
+            "timed on different host classes ({kinds}), so only counters are compared; run both on one machine"
         ));
     }
     if let Some(jobs) = different(|run| run.jobs.to_string(), ", ") {
@@ -283,7 +283,7 @@ impl CellMetric<'_> {
         self.spent.iter().all(|(old, new)| old == new && old.least == old.most)
     }
 
-    /// Why there is no verdict, if so. Without noise one pair is enough, and what no repeat reaches any more needs no
+    /// The reason if there is no verdict. Without noise one pair is enough, and a gap that no repeat reaches any more needs no
     /// statistics.
     fn obstacle(&self) -> Option<Obstacle> {
         let (pairs, lost) = (self.spent.len(), self.lost());
@@ -304,7 +304,7 @@ impl CellMetric<'_> {
         let decided = judge_ratio(ratio, design.threshold) != Judgement::Undecided;
         (self.noisy && decided && pairs < needed && self.lost() < pairs).then(|| Obstacle {
             judgement: Judgement::Undecided,
-            reason: format!("{pairs} repeats cannot support it; {needed} would"),
+            reason: format!("{pairs} repeats are too few for the confidence; {needed} are needed"),
         })
     }
 
@@ -333,7 +333,7 @@ impl CellMetric<'_> {
         };
         let bare = Finding::bare(self.cell, &self.metric.to_string(), judgement, notes.join("; "));
         if ratio.least.or(ratio.most).is_none() {
-            // Bounds of what was spent are no values to be shown as a change.
+            // Bounds of what was spent cannot be shown as a change of values.
             return bare;
         }
         let (old, new): (Vec<f64>, Vec<f64>) = self.spent.iter().map(|(old, new)| (old.most, new.most)).unzip();

@@ -1,5 +1,5 @@
-//! Instructions of solver work, counted by callgrind: workloads in, counts and findings out. No noise, no clock; the
-//! numbers hold for one compiler with its flags, one kind of CPU and one version of valgrind only.
+//! Instructions of solver work, counted by callgrind: workloads → counts and findings. The counts do not depend on a clock and have
+//! almost no noise, but are valid for one compiler with its flags, one set of CPU features and one version of valgrind only.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{CellKey, Finding, Judgement, both};
 use crate::error::{Error, Result};
 use crate::gate;
 
-/// Relative change of a count that passes: the clock is polled by real time, about a millisecond apart.
+/// Relative change of a count that passes. Counts vary slightly because the clock is polled about every millisecond of real time.
 pub const TOLERANCE: f64 = 0.01;
 
 pub(super) const METRIC: &str = "instructions of solver work";
@@ -56,7 +56,7 @@ fn parse_total(text: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Why counts cannot be compared with a baseline, if so.
+/// The reason if counts cannot be compared with a baseline.
 pub fn unlike(baseline: Option<&Counts>, here: &Provenance) -> Option<String> {
     let Some(Counts { provenance, .. }) = baseline else {
         return Some("the baseline holds no instruction counts; save them with --instructions --save FILE".into());
@@ -68,7 +68,7 @@ pub fn unlike(baseline: Option<&Counts>, here: &Provenance) -> Option<String> {
                 .into(),
         );
     }
-    // The slope rule decides by the virtual clock: under another model the workloads are other work.
+    // The slope rule reads the virtual clock, so under another cost model the workloads do different work.
     let model = |provenance: &Provenance| provenance.cost_model.to_string();
     let facts = [
         ("compiler", &provenance.rustc, &here.rustc),
@@ -83,7 +83,7 @@ pub fn unlike(baseline: Option<&Counts>, here: &Provenance) -> Option<String> {
     (!unlike.is_empty()).then(|| format!("the counts were made under other conditions ({})", unlike.join("; ")))
 }
 
-/// Findings that say that nothing was compared, so that no report passes over it.
+/// Findings that show that nothing was compared, so that every report mentions it.
 pub fn not_judged(baseline: Option<&Counts>, reason: &str) -> Vec<Finding> {
     let cells = baseline.into_iter().flat_map(|counts| counts.counts.keys());
     cells.map(|cell| Finding::bare(cell, METRIC, Judgement::NotJudged, reason)).collect()
@@ -140,7 +140,7 @@ mod tests {
         differs(Provenance { rustc: "rustc 2".into(), ..here.clone() }, "rustc 2");
         differs(Provenance { cpu: "avx512f".into(), ..here.clone() }, "CPU: baseline 'avx512f', here 'avx2'");
         differs(Provenance { valgrind: "valgrind-3.22.0".into(), ..here.clone() }, "valgrind-3.22.0");
-        // Baselines from before these were recorded.
+        // Baselines of versions that did not record these.
         differs(Provenance { cpu: String::new(), ..here.clone() }, "save them again");
         differs(Provenance { valgrind: String::new(), ..here.clone() }, "save them again");
         assert!(unlike(None, &here).is_some());

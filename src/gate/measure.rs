@@ -49,7 +49,7 @@ pub fn by_cell<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Result<B
 
 /// The gaps to measure a cell at: those of `wanted` (the config's `gap_targets`) that every repeat ends below by the factor
 /// `margin`; when none are wanted, the tightest decades and half decades (1, 0.3, 0.1, …). Evaluations with a negative gap
-/// (inexact oracles) say nothing about how far a run got.
+/// (inexact oracles) do not show how far a run has converged.
 pub fn targets(runs: &[&RunRecord], wanted: &[f64], margin: f64) -> Vec<f64> {
     let (mut tightest, mut widest) = (0.0_f64, 0.0_f64);
     for run in runs {

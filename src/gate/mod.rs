@@ -4,9 +4,9 @@
 //! |---|---|---|
 //! | counters ([`counters`]) | runs under the virtual clock with a [`baseline`] file, exactly | none |
 //! | time ([`rounds`], [`folders`]) | paired CPU times of two builds or two result folders, by interval | judged by its bootstrap interval |
-//! | instructions ([`instructions`]) | callgrind counts of the same work with the baseline file | below 1 % |
+//! | instructions ([`instructions`]) | callgrind counts of the same work with the baseline file | below 0.1 % |
 //!
-//! Every gate ends in [`Finding`]s; [`output`] writes them as files that CI systems read, `render` as tables.
+//! Every gate returns [`Finding`]s; [`output`] writes them as files that CI systems read, `render` as tables.
 
 pub mod baseline;
 pub mod counters;
@@ -29,7 +29,7 @@ pub(crate) use crate::store::keys::CellKey;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every key of two maps, with what each of them has under it.
+/// Every key of two maps, with its value in each.
 fn both<'a, K: Ord, A, B>(
     old: &'a BTreeMap<K, A>,
     new: &'a BTreeMap<K, B>,

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use super::{Finding, Judgement};
 use crate::text::{escape, exact};
 
-/// JUnit XML: a suite per cell, a case per metric. A case without a decision is skipped; a remark on all of them is output
-/// of every suite, because the format has no place for it above them.
+/// JUnit XML: a suite per cell, a case per metric. An undecided case is marked as skipped. A remark on all cases is repeated in the
+/// output of every suite, because the format has no place for it above the suites.
 pub fn junit(name: &str, findings: &[Finding], remark: Option<&str>) -> String {
     let is_open = |judgement| matches!(judgement, Judgement::NotJudged | Judgement::Undecided);
     let counts = |findings: &[Finding]| {

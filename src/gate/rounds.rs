@@ -1,8 +1,8 @@
-//! The soft gate: two builds run in turns on one core, many short rounds in, one finding per workload out.
+//! The gate of timings: two builds that run in turns on one core, many short rounds → one finding per workload.
 //!
 //! A round is A B B A, the next one B A A B: a drift of the machine hits both sides alike. Its ratio is the geometric
-//! mean of new over old; the median over rounds and its interval decide. The confidence holds for all workloads together, and fewer
-//! rounds than it needs decide nothing.
+//! mean of new over old; the median over rounds and its interval decide. The confidence holds for all workloads together; with
+//! too few rounds for it, nothing is decided.
 
 use super::workload::{WorkDone, Workload};
 use super::{Error, Finding, Judgement, judge_ratio};
@@ -53,7 +53,7 @@ struct Turns<'a> {
     note: String,
 }
 
-/// Runs every workload in turns and judges it. `run` does one run, `progress` hears of finished rounds.
+/// Runs every workload in turns and judges it. `run` makes one run, and `progress` is called after each round.
 pub fn compare(
     workloads: &[Workload],
     design: &Design,
@@ -108,12 +108,12 @@ impl Turns<'_> {
         let mut judgement = ratio.map_or(Judgement::NotJudged, |ratio| judge_ratio(&ratio, design.threshold));
         if rounds < needed && judgement != Judgement::NotJudged {
             judgement = Judgement::Undecided;
-            notes.push(format!("{rounds} rounds cannot support this confidence; {needed} would"));
+            notes.push(format!("{rounds} rounds are too few for this confidence; {needed} are needed"));
         }
         let (old, new) = (median(&self.old), median(&self.new));
-        // What is decided needs no excuse.
+        // The remark matters only for undecided workloads.
         if old.min(new) < SHORTEST && judgement == Judgement::Undecided {
-            notes.push(format!("runs of {} are short for a clock: more iterations", seconds(old.min(new))));
+            notes.push(format!("runs of {} are too short for a clock; use more iterations", seconds(old.min(new))));
         }
         let bare = Finding::bare(&self.workload.cell, "solver time (CPU s)", judgement, notes.join("; "));
         Finding { ratio, ..bare }.with_values("s", Some(old), Some(new), self.new.into_iter())

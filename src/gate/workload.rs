@@ -31,8 +31,8 @@ pub struct WorkDone {
     pub approx_steps: u64,
 }
 
-/// One workload per oracle, one per kind of plane product, with an average and without, one that starts from planes: each
-/// spends 5 to 30 ms in one hot place.
+/// Workloads that cover every oracle and every kind of plane product, with and without an average, and an expansion that starts from
+/// kept planes. Each spends 5 to 30 ms in one hot loop.
 pub fn standard() -> Vec<Workload> {
     let work = |dataset: &str, solver: &str, iterations, passes| Workload {
         cell: CellKey::new(dataset, solver),

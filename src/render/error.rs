@@ -1,4 +1,4 @@
-//! What can go wrong while drawing.
+//! Errors of drawing.
 
 use plotters::drawing::DrawingAreaErrorKind;
 

@@ -1,7 +1,7 @@
 //! Typed tables and curves → text, Markdown, LaTeX, CSV, HTML, SVG, PNG and PDF.
 //!
-//! In the order of a run of `reproduce`: [`figure`] draws every figure once,
-//! [`tables`] turns findings into tables and text, [`report`] puts all of it into one HTML page. [`style`] is how lines look.
+//! In the order of `reproduce`: [`figure`] draws every figure once, [`tables`] turns findings into tables and text, and [`report`]
+//! puts all of them into one HTML page. [`style`] has the colours and dashes of lines.
 
 mod error;
 pub mod figure;
@@ -22,12 +22,12 @@ use report::Page;
 pub struct Pages {
     pub files: Vec<PathBuf>,
     pub report: PathBuf,
-    /// Figures that the folder has nothing for.
+    /// Figures for which the folder has no data.
     pub left_out: Vec<&'static FigureRow>,
 }
 
-/// Writes everything that people look at into a result folder: figures, tables, report and summary. `begin` is called with the
-/// name of each step before it; its error ends the work.
+/// Writes figures, tables, report and summary into a result folder. `begin` is called before each step with its name; an error that
+/// it returns ends the work.
 pub fn write_pages(
     results: &Study,
     summary: &Summary,

@@ -1,4 +1,4 @@
-//! How lines look: a colour and a dash pattern for every solver, the same in every figure and in the report.
+//! Line styles: a colour and a dash pattern for every solver, the same in every figure and in the report.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ impl Style {
     }
 }
 
-/// The solvers of this program. Relatives share a hue or a dash pattern.
+/// The solvers of this program. Related solvers share a hue or a dash pattern.
 const KNOWN: [(&str, Style); 19] = [
     ("fw", Style::new(0x777777, &[0.8, 2.4])),
     ("ssg-avg", Style::new(0xB22222, &[1.0, 1.6])),
@@ -73,7 +73,7 @@ pub fn styles<'v>(views: impl IntoIterator<Item = &'v View>) -> BTreeMap<String,
         // A label with settings in it is one of several lines of its solver.
         let known = KNOWN.iter().find(|(name, _)| *name == series.label).map(|(_, style)| style);
         let mut style = known.or_else(|| others.next()).copied().unwrap_or(OTHERS[0]);
-        // A colour stands for one line: one that is taken is moved by as little as possible.
+        // A colour identifies one line, so a colour in use is changed by as little as possible.
         while styles.values().any(|other| other.color == style.color) {
             style.color.2 = style.color.2.wrapping_add(1);
         }

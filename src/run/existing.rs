@@ -19,7 +19,7 @@ pub struct Existing {
     pub stale: Vec<String>,
     /// Runs that are not in the plan.
     pub foreign: Vec<RunRecord>,
-    /// Knows how long the finished runs took.
+    /// Estimates that have learned from the finished runs.
     pub estimator: Estimator,
 }
 
@@ -56,8 +56,8 @@ impl Existing {
         self.done.contains_key(&run.run_id)
     }
 
-    /// Forgets timed runs of other machines whose data set and seed is not done with all solvers, and returns their number:
-    /// the rest would be timed here, and ratios of solvers must be those of one machine.
+    /// Discards timed runs of other machines if some solver is missing for their data set and seed, and returns their number. The
+    /// missing runs would be timed here, and ratios of solvers must come from one machine.
     pub(super) fn forget_split_blocks(&mut self, plan: &Plan, host: &str) -> usize {
         let before = self.done.len();
         let timed = plan.runs.iter().filter(|run| !run.settings().clock.repeatable());

@@ -1,5 +1,5 @@
-//! Facts of the machine and of this build; cores to pin to; steal and load while a run is on. Reads `/proc` and
-//! `/sys`; what cannot be read is empty or zero, never an error.
+//! Facts of the machine and of this build, cores to pin to, and steal and load during a run. Reads `/proc` and `/sys`; a fact that cannot
+//! be read is empty or zero, never an error.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::dataset::memory::kib_in;
 use crate::store::identity::CODE_VERSION;
 use crate::store::manifest::{Code, Host};
 
-/// What this program was built from.
+/// The source and the compiler of this program.
 pub fn code() -> Code {
     Code {
         version: CODE_VERSION.to_owned(),
@@ -21,7 +21,7 @@ pub fn code() -> Code {
     }
 }
 
-/// What is known of this machine, asked once.
+/// The facts of this machine, read once.
 pub fn host() -> &'static Host {
     static HOST: OnceLock<Host> = OnceLock::new();
     HOST.get_or_init(ask)
@@ -93,7 +93,7 @@ pub fn cores() -> Vec<usize> {
     [first, second].concat()
 }
 
-/// Pins the calling thread; whether it worked.
+/// Pins the calling thread; returns whether that succeeded.
 pub fn pin(core: usize) -> bool {
     core_affinity::set_for_current(core_affinity::CoreId { id: core })
 }

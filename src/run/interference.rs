@@ -1,8 +1,8 @@
 //! How much concurrent runs disturb each other. Some runs of every data set and solver are followed at once by short
 //! pieces of their own work, four to a ratio: alone, in company, in company, alone.
 //!
-//! *Alone* means that the other workers stand still between two iterations, *in company* that each of them is inside a
-//! run. The four pieces are within a second, and in this order a steady drift of the machine cancels.
+//! *Alone* means that the other workers are paused between two iterations, *in company* that each of them is inside a run.
+//! The four pieces take about a second, and in this order a steady drift of the machine cancels.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +42,7 @@ pub struct Probing {
 }
 
 impl Probing {
-    /// Takes this many probes per data set and solver; those of earlier sessions with as many workers count.
+    /// Makes this many probes per data set and solver. Probes of earlier sessions with the same number of workers count.
     pub fn new(per_cell: u32, jobs: usize, earlier: &[Inflation]) -> Self {
         let earlier = earlier.iter().filter(|row| row.jobs == jobs as u64);
         let ratios = earlier.map(|row| ((row.dataset.clone(), row.solver.clone()), row.ratios.clone())).collect();
@@ -66,7 +66,7 @@ impl Probing {
             let _alone = gate.hold(patience)?;
             piece.seconds(worker)
         };
-        // Workers that stood still need a moment to wake up, and must not end their runs meanwhile.
+        // Paused workers need a moment to wake up, and must not end their runs in the meantime.
         let company = || {
             let seconds = gate.await_running(neighbours, patience).then(|| piece.seconds(worker))?;
             seconds.filter(|_| gate.running() == neighbours)
@@ -140,7 +140,7 @@ impl Piece {
                 helpers: worker.helpers.cloned(),
                 cancelled: &|| reached.load(Ordering::Relaxed) || worker.batch.stop.is_cancelled(),
             };
-            // The run itself went well a moment ago; should its beginning panic now, there is just no probe.
+            // The run itself has just succeeded; if its beginning panics now, this probe is omitted.
             let outcome = panics::catch(|| (worker.batch.execute)(&self.run, &execution, &mut observer)).ok()?.ok()?;
             sum += if self.cpu { outcome.cpu_s } else { outcome.wall_s };
             if worker.batch.stop.is_cancelled() {

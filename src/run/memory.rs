@@ -1,6 +1,6 @@
 //! Which run to abort when memory is nearly exhausted.
 //!
-//! The system does not say what a thread has allocated, so growth between two looks is divided among the runs at work.
+//! The system does not report what a thread has allocated, so the growth between two checks is divided among the current runs.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -10,14 +10,14 @@ use crate::text::bytes;
 
 /// Below this part of the reserve there is no time to wait for a run that was asked to end.
 pub const EXHAUSTED: f64 = 0.7;
-/// A run with a smaller part of the reserve is not aborted: memory that others gave back is used again.
+/// A run whose share is a smaller part of the reserve is not aborted, because it may only reuse memory that others have freed.
 const SMALL: u64 = 8;
 
 /// Watches the memory of the process and which runs may have taken it.
 #[derive(Debug)]
 pub struct MemoryWatch {
     free: FreeMemory,
-    /// When to look again: a look costs some microseconds of a core that a worker may share.
+    /// The time of the next check. A check takes some microseconds of a core that a worker may share.
     next: Instant,
     resident: u64,
     /// Bytes that may belong to a run.
@@ -32,13 +32,13 @@ impl Default for MemoryWatch {
 }
 
 impl MemoryWatch {
-    /// Time until the next look.
+    /// Time until the next check.
     pub fn pause(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Looks, when it is time, and notes what the running runs may have taken: free memory over what must stay free. Below 1
-    /// a run should end, below [`EXHAUSTED`] there is no time to wait for it.
+    /// Checks the memory if it is time, and attributes growth to the current runs. Returns the free memory relative to the reserve: below
+    /// 1 a run should end, below [`EXHAUSTED`] there is no time to wait for it.
     pub fn look(&mut self, running: &[usize]) -> f64 {
         if !self.pause().is_zero() {
             return f64::INFINITY;
@@ -57,8 +57,8 @@ impl MemoryWatch {
         }
     }
 
-    /// The run to abort, of these from the oldest to the youngest: the youngest that may have at least half as much as the
-    /// largest, since there was enough before it came. Counting starts again from here.
+    /// The run to abort among these, which are ordered from the oldest to the youngest: the youngest run with at least half of the
+    /// largest share, because there was enough memory before it started. The shares are reset.
     pub fn suspect(&mut self, running: &[usize]) -> Option<usize> {
         let share = |run: &usize| self.shares.get(run).copied().unwrap_or(0);
         let most = running.iter().map(share).max().filter(|most| *most >= self.free.reserve() / SMALL)?;

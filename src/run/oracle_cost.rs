@@ -1,8 +1,8 @@
 //! The paper's oracle cost: the factor at which BCFW spends the paper's share of its time in the oracle, solved from runs of
 //! BCFW before those that need it.
 //!
-//! The share is that of a whole run, so the pilot has the budget of the runs. A few iterations are not enough: in the first one
-//! memory is touched for the first time, and later steps that change nothing are cheaper. On the wall clock, ten iterations
+//! The share is that of a whole run, so the pilot has the budget of the runs. A few iterations are not enough: the first one
+//! touches memory for the first time, and later ones have more steps that change nothing and are cheaper. On the wall clock, ten iterations
 //! gave k = 0.061, 1.7, 1.8 and 2.0 on the four synthetic sets, whole runs of `quick` 0.041, 2.0, 1.3 and 1.4.
 
 use std::time::Instant;
@@ -17,7 +17,7 @@ use ssvm::drive::{AnyProblem, Execution, Quiet};
 use ssvm::problem::Paper;
 use ssvm::settings::{Budget, RunSettings, SolverSpec};
 
-/// Most runs of BCFW that a cost is solved from.
+/// Maximum number of BCFW runs from which a cost is solved.
 const RUNS: u64 = 4;
 /// Two runs agree when the costs solved from them differ by at most this factor.
 const AGREE: f64 = 1.1;
@@ -46,8 +46,8 @@ pub fn complete(
     Ok(plan)
 }
 
-/// To two digits. Where a limit of time ends a run, its length and so its share depend on the cost: each run is made at the cost
-/// that the one before it gave, until two agree.
+/// Solves the cost to two digits. If a time limit ends a run, its length and therefore its share depend on the cost. Each run is then
+/// made at the cost that the previous one gave, until two agree.
 fn solve(
     paper: Paper,
     problem: &dyn AnyProblem,

@@ -1,5 +1,5 @@
-//! A gate that runs pass between iterations, while their clocks stand still. The holder of the gate runs alone: all
-//! others wait until it is released.
+//! A gate that runs pass between iterations, while their clocks are stopped. The holder of the gate runs alone; all others wait until it
+//! is released.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ impl PauseGate {
         Inside(self)
     }
 
-    /// Called by a run while its clock stands still; waits while the gate is held.
+    /// Called by a run while its clock is stopped; waits while the gate is held.
     pub fn pass(&self) {
         if self.held.load(Ordering::Relaxed) {
             let mut state = self.state.lock();
@@ -65,7 +65,7 @@ impl PauseGate {
         state.running == workers
     }
 
-    /// Waits until every run stands still, no longer than `patience`. Must not be called from inside a run.
+    /// Waits until every run is paused, at most for `patience`. Must not be called from inside a run.
     pub fn hold(&self, patience: Duration) -> Option<Alone<'_>> {
         let deadline = Instant::now() + patience;
         let mut state = self.state.lock();

@@ -1,4 +1,4 @@
-//! BatchProgress of a batch on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet. Used by the scheduling
+//! Progress of a batch on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet. Used by the scheduling
 //! thread only, never inside a timed loop.
 
 use std::io::{IsTerminal, Write};
@@ -14,7 +14,7 @@ use crate::text::{duration, printable};
 pub enum Verbosity {
     /// Errors only.
     Quiet,
-    /// BatchProgress and warnings.
+    /// Progress and warnings.
     #[default]
     Normal,
     /// A line for every run.
@@ -41,7 +41,7 @@ pub struct BatchProgress {
     verbosity: Verbosity,
     bar: Option<ProgressBar>,
     total: usize,
-    /// The largest share shown: estimates of the rest may rise, but what is done stays done.
+    /// The largest share shown so far. It never decreases, even if estimates of the remaining work rise.
     share: f64,
     /// When the last plain line was printed, and its share.
     last_line: (Instant, f64),

@@ -2,8 +2,8 @@
 //! watches them (timeouts, memory, Ctrl-C, progress).
 //!
 //! A thread cannot be stopped from outside. A run that is asked to end and does not, because it hangs inside one call, is
-//! abandoned: its record has the reason, a new worker takes over, and the old thread ends with the process. While memory runs
-//! out, runs are aborted one by one until there is enough; a run that allocates inside one call ends the batch.
+//! abandoned: its record has the reason, a new worker takes over, and the old thread ends with the process. When memory runs
+//! out, runs are aborted one by one until enough is free; a run that allocates inside one call ends the batch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct RunBatch {
     pub timeout: Option<Duration>,
     /// How long a run that was asked to end may take to do so before it is abandoned.
     pub grace: Duration,
-    /// Ends the batch from outside; set by the batch when a record cannot be written.
+    /// Ends the batch from outside. The batch sets it when a record cannot be written.
     pub stop: StopSignal,
     /// The folder of the shard that is run; empty for a whole plan.
     pub shard: String,
@@ -118,7 +118,7 @@ enum Event {
     Gone(usize, Result<()>),
 }
 
-/// Until the last worker is gone: collects records, enforces timeouts, abandons what hangs, shows progress.
+/// Collects records, enforces timeouts, abandons runs that hang, and shows progress, until the last worker has ended.
 struct Scheduler<'a> {
     batch: Arc<RunBatch>,
     /// Indices of runs that no worker has taken.
@@ -204,8 +204,8 @@ impl Scheduler<'_> {
         self.fatal.get_or_insert(error);
     }
 
-    /// Aborts the run that took the memory when that is nearly exhausted. Where the run does not end while the last of it
-    /// goes, its record is written and the batch ends: the system would kill the process, and all runs in flight with it.
+    /// Aborts the run that took most memory when memory is nearly exhausted. If the run does not end before the rest is used up, its
+    /// record is written and the batch ends; otherwise the system would kill the process with all runs in progress.
     fn spare_memory(&mut self) -> Result<()> {
         let mut running: Vec<(Instant, usize)> =
             self.workers.iter().filter_map(|worker| worker.run()).map(|(run, started)| (started, run)).collect();
@@ -233,7 +233,7 @@ impl Scheduler<'_> {
         Ok(())
     }
 
-    /// Asks runs to end whose time is over, and replaces workers whose run does not end within the grace period.
+    /// Asks runs that have exceeded their time to end, and replaces workers whose run does not end within the grace period.
     fn end_overdue(&mut self) -> Result<()> {
         let (timeout, grace, cancelled) = (self.batch.timeout, self.batch.grace, self.batch.stop.is_cancelled());
         for at in (0..self.workers.len()).rev() {

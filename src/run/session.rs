@@ -88,8 +88,7 @@ impl Report {
     }
 }
 
-/// What a call of `run` leaves in memory: its report, and everything that is now in the folder, so that it need not be
-/// read again.
+/// The result of a call of `run`: its report, and the contents of the folder, so that they need not be read again.
 pub struct Finished {
     pub report: Report,
     pub manifest: Manifest,
@@ -180,7 +179,7 @@ pub fn run(
     let stopped = options.stop.is_set();
     failed.extend(orphans.into_iter().filter(|_| !stopped));
     failed.extend(todo.unread);
-    // What counts is what is there now. Earlier runs of a shard are in other folders.
+    // Only files that exist now count. Earlier runs of a shard are in other folders.
     let earlier = existing.done.keys().filter(|_| options.part.is_none());
     let made: Vec<String> = fresh.iter().filter(|record| record.status.is_done()).map(RunRecord::run_id).collect();
     let gone = [store.count_gone(earlier)?, store.count_gone(&made)?];
@@ -254,7 +253,7 @@ impl SessionCall<'_> {
         }
         let again = existing.forget_split_blocks(&self.plan, &host::host().name);
         if again > 0 {
-            self.say(format!("{again} finished runs are repeated, because the rest of their block is timed here"));
+            self.say(format!("{again} finished runs of other machines are repeated, because other solvers on the same data set and seed are timed here"));
         }
         Ok(existing)
     }
@@ -280,14 +279,14 @@ impl SessionCall<'_> {
         existing.stale.iter().try_for_each(|run_id| store.set_aside(run_id))?;
         if !existing.stale.is_empty() {
             let moved = existing.stale.len();
-            self.say(format!("{moved} runs of older code, other data or another build were moved to stale/"));
+            self.say(format!("{moved} runs of older code, different data or another build were moved to stale/"));
         }
         if prune {
             existing.foreign.drain(..).try_for_each(|record| store.set_aside(&record.run_id()))?;
         } else if !existing.foreign.is_empty() && warn_of_others {
             let (others, dir) = (existing.foreign.len(), store.dir().display());
             self.say(format!(
-                "warning: {others} runs in {dir} belong to another config and will be in its figures; --prune moves them to \
+                "warning: {others} runs in {dir} belong to another config and will appear in its figures; --prune moves them to \
                  stale/"
             ));
         }
@@ -316,7 +315,7 @@ impl SessionCall<'_> {
         if jobs * threads > cores {
             let each = if threads > 1 { format!(" of {threads} threads") } else { String::new() };
             self.say(format!(
-                "warning: {}{each} share {cores} cores: times will mean little",
+                "warning: {}{each} share {cores} cores, so their times are not meaningful",
                 counted(*jobs, "worker")
             ));
         }
@@ -388,7 +387,7 @@ impl SessionCall<'_> {
         }
     }
 
-    /// Prints what oracles noticed, each note once per data set.
+    /// Prints the notes of oracles, each once per data set.
     fn say_notes(&self, records: &[RunRecord]) {
         let mut notes = BTreeSet::new();
         for record in records {
@@ -399,8 +398,8 @@ impl SessionCall<'_> {
         }
     }
 
-    /// Prints what timing cost and how much concurrent runs disturbed each other; the new rows of that take the place of
-    /// older ones in the manifest.
+    /// Prints the cost of timing and the interference of concurrent runs. The new rows of interference replace older ones in the
+    /// manifest.
     fn say_timing(&self, records: &[RunRecord], rows: Vec<Inflation>, manifest: &mut Manifest) {
         // The median over repeats, where it is largest.
         let mut cells: BTreeMap<_, Vec<f64>> = BTreeMap::new();
@@ -448,7 +447,7 @@ fn project(
                 store.write(Folder::Runs, &projected)?;
                 fresh.push(projected);
             }
-            None => orphans.push((run.label(), "the run that it follows from is not there".to_owned())),
+            None => orphans.push((run.label(), "the run that it is projected from is missing".to_owned())),
         }
     }
     Ok(orphans)

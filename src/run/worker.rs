@@ -148,7 +148,7 @@ fn abandon(current: &mut CurrentRun) -> Option<Abandoned> {
     let status = current.abort.take().map(|reason| match reason {
         AbortReason::Timeout => {
             let after = seconds(started.elapsed().as_secs_f64());
-            Status::Failed(format!("hung: {after} after its start {INSIDE}, long after its timeout"))
+            Status::Failed(format!("hung: {INSIDE} {after} after its start, long after its timeout"))
         }
         AbortReason::Memory(usage) => Status::OutOfMemory { usage: format!("{usage}; {INSIDE}") },
     });
@@ -246,7 +246,7 @@ fn measured(
     if let Some(point) = outcome.points.iter().find(|point| !point.is_sound()) {
         return Err(format!("diverged: the objective is not finite at iteration {}", point.iteration));
     }
-    // The points of an aborted run stay: a slow run that leaves no trace would make its solver look faster.
+    // The evaluations of an aborted run are kept, because dropping slow runs would make a solver look faster.
     let status = match (outcome.stop, &abort) {
         // Its budget may have ended it a moment before it was asked to end.
         (StopReason::Cancelled, _) | (_, Some(AbortReason::Timeout)) => aborted(abort, total_s),
@@ -267,8 +267,8 @@ fn only_total(total_s: f64) -> Measured {
     Measured { totals: Totals { total_s, ..Totals::default() }, ..Measured::default() }
 }
 
-/// Keeps the passes of the iteration that shows the slope rule best, for its figure, ends a run whose time is over, and waits at
-/// the gate while another worker is timed alone: it is only called while the clock is stopped.
+/// Keeps the passes of the iteration that shows the slope rule best for its figure, ends a run that exceeds its time, and waits at the
+/// gate while another worker is timed alone. It is called only while the clock is stopped.
 struct RunObserver<'a> {
     batch: &'a RunBatch,
     worker: &'a Worker,

@@ -165,7 +165,7 @@ pub fn decode(path: &Path, mut bytes: Vec<u8>) -> Result<RunRecord> {
 /// Reads the record without evaluations and histograms. This is for many files: it looks up the texts and parses no
 /// Parquet. Nothing is read from bytes that do not match their digest, which is zeroed.
 pub fn decode_head(path: &Path, bytes: &mut [u8]) -> Result<Head> {
-    let place = digest_place(bytes).ok_or_else(|| damaged(path, "not a complete trace file of this program"))?;
+    let place = digest_place(bytes).ok_or_else(|| damaged(path, "not a complete run file of this program"))?;
     let written = bytes[place.clone()].to_vec();
     bytes[place].copy_from_slice(NO_DIGEST.as_bytes());
     let digest = sha256_hex(bytes);

@@ -173,7 +173,11 @@ impl Store {
         let reason = if dir.join(SHARDS).is_dir() {
             store::Error::OnlyShards(dir)
         } else {
-            let why = if dir.is_dir() { "contains no results" } else { "is not a folder" };
+            let why = match (dir.is_dir(), dir.exists()) {
+                (true, _) => "contains no results",
+                (_, true) => "is not a folder",
+                _ => "does not exist",
+            };
             store::Error::NoResults { why, dir }
         };
         Err(Error::file(&store.dir, reason))

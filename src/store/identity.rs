@@ -39,7 +39,7 @@ pub fn program_version() -> Result<String> {
     if let Some(known) = DIGEST.get() {
         return Ok(known.clone());
     }
-    // The file that is running, even if a new build has taken its name meanwhile.
+    // The file that is running, even if a new build has replaced it in the meantime.
     let mut path = PathBuf::from("/proc/self/exe");
     if !path.exists() {
         path = std::env::current_exe().map_err(Error::io("find", "the program's own file"))?;

@@ -135,7 +135,7 @@ pub enum EnvironmentKey {
     /// versions.
     Modelled { cost_model: Option<u32> },
     Measured {
-        /// Kind of machine; its name if the kind is not known.
+        /// Host class; the host's name if the class is not known.
         host: String,
         jobs: u64,
         threads: u64,

@@ -130,8 +130,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// The kind of machine, as far as times depend on it: CPU model, number of cores, and a short hash of everything
-    /// else that is known to change times.
+    /// The host class, on which times depend: CPU model, number of cores, and a short hash of everything else that is known to
+    /// change times.
     pub fn class(&self) -> String {
         let cpu = if self.cpu.is_empty() { "unknown CPU" } else { &self.cpu };
         format!("{cpu}, {} cores, kind {}", self.cores, &sha256_hex(self.facts().as_bytes())[..6])
@@ -141,7 +141,7 @@ impl Host {
     pub fn facts(&self) -> String {
         let unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
         let Self { features, caches, governor, .. } = self;
-        // The trailing `memory unknown` is part of stored classes: without it, this machine would be another kind.
+        // The trailing `memory unknown` is part of stored classes: without it, this machine would have another class.
         format!("{}; {}; governor {}; memory unknown", unknown(features), unknown(caches), unknown(governor))
     }
 }

@@ -142,7 +142,7 @@ pub struct Environment {
     /// The core the run was pinned to; −1 when not pinned.
     pub core: i64,
     pub host: String,
-    /// Kind of machine: [`manifest::Host::class`]. Times of different kinds are never combined.
+    /// Host class, see [`manifest::Host::class`]. Times of different classes are never combined.
     #[serde(default)]
     pub host_class: String,
     /// The facts that the class is a hash of: [`manifest::Host::facts`].
@@ -166,7 +166,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The kind of machine; its name if the kind is not known.
+    /// The host class; the host's name if the class is not known.
     pub fn host_kind(&self) -> &str {
         if self.host_class.is_empty() { &self.host } else { &self.host_class }
     }

@@ -1,7 +1,7 @@
-//! Repeats on a common grid, the one step that is a loop of our own: ascending positions of a run → where it is at a position.
+//! Aligns repeats on a common grid, the one step without a Polars expression: ascending positions of a run → its value at a position.
 //!
-//! Between two evaluations a run is a straight line in log-log. It is never continued past its last evaluation, unless it
-//! stopped because it reached its gap: then it stays at its last value.
+//! Between two evaluations a run is interpolated linearly in log-log. It is never extrapolated past its last evaluation, except that
+//! a run that reached its gap keeps its last value.
 
 use crate::store::Status;
 use ssvm::drive::StopReason;
@@ -16,7 +16,7 @@ pub enum End {
     Gap,
     /// It timed out: its evaluations count as far as they go.
     TimedOut,
-    /// It failed: the same, but they are no bounds.
+    /// It failed: its evaluations count as far as they go, but not as bounds.
     Failed,
 }
 

@@ -1,10 +1,10 @@
 //! Bands: the repeats of each series on a common grid → min, median and max of every quantity against iterations, time or
 //! oracle calls.
 //!
-//! On iterations and calls the positions are those where a repeat was evaluated or another run of the problem ends, on time a
-//! log-spaced grid; runs of one problem, oracle cost and clock share it, so that the bands of a series are the same in every view. A repeat counts from its first evaluation
-//! to its last; one that reached its gap stays at its last value. A part of an iteration is on the axes of time
-//! and calls only.
+//! On the axes of iterations and calls, the positions are those at which a repeat was evaluated or another run of the problem ends; on
+//! the time axis they are log-spaced. Runs of one problem, oracle cost and clock share the grid, so that the bands of a series are the
+//! same in every view. A repeat counts from its first to its last evaluation; one that reached its gap keeps its last value. An
+//! evaluation inside an iteration is on the axes of time and calls only.
 
 use std::sync::atomic::Ordering;
 
@@ -94,7 +94,7 @@ pub struct Band {
 pub struct Bands {
     pub x: Vec<f64>,
     /// Repeats in the band of a convergence quantity at each position: those still running, and those that reached
-    /// their gap and stay where they were.
+    /// their gap and keep their last value.
     pub count: Vec<u32>,
     pub running: Vec<u32>,
     values: [Band; 5],

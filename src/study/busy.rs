@@ -1,5 +1,5 @@
-//! Data sets that were timed while the machine did something else: nothing about them is decided. Claims, league, break-even,
-//! the comparison of folders and publication ask here.
+//! Data sets that were timed on a busy machine, about which nothing is decided. Claims, league, break-even, the comparison of folders
+//! and publication use this test.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +7,12 @@ use super::View;
 use super::claims::thresholds::{Bar, Bars};
 use crate::store::RunRecord;
 
-/// How many of the runs of a data set on the wall clock were disturbed, or of the one solver whose runs were too often.
+/// The number of disturbed runs of a data set on the wall clock, or of the one solver of which too many runs were disturbed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbed {
     /// Runs that got less than a whole core.
     pub few: usize,
-    /// Runs of which that is known.
+    /// Runs for which this is known.
     pub runs: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solver: Option<String>,
@@ -28,8 +28,8 @@ impl Disturbed {
         }
     }
 
-    /// Of all runs of a data set, unless those of one of its series were disturbed too often by themselves: a median is that of
-    /// one series, whatever the others were.
+    /// The counts of all runs of a data set or, if a single series has too many disturbed runs, those of that series, because each median
+    /// is over one series.
     pub fn worst<'r>(series: &[(String, Vec<&'r RunRecord>)], bars: &Bars) -> Self {
         let one = |(solver, records): &(String, Vec<&'r RunRecord>)| Self {
             solver: Some(solver.clone()),

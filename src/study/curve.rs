@@ -13,11 +13,11 @@ use ssvm::stats::portable::{ln, powf};
 /// of time, calls and gaps have one value more than those of whole iterations: that of its last evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Seed of its orders: solvers with one seed saw the same orders.
+    /// Seed of its orders. Solvers with the same seed had the same orders.
     pub seed: u64,
     pub end: End,
     pub iteration: Vec<f64>,
-    /// Whether each mark has an evaluation within a factor of 2: a curve is not read from a long straight line.
+    /// Whether each mark has an evaluation within a factor of 2, so that no value is interpolated over a long distance.
     pub seen: Vec<bool>,
     pub time_s: Vec<f64>,
     pub oracle_calls: Vec<f64>,
@@ -32,8 +32,8 @@ pub struct Curve {
     pub passes: Vec<f64>,
 }
 
-/// What was spent where (spent, value) points in the order of a run are first at or below the target: straight in log-log
-/// between points, at the first point when the value is that low there already.
+/// The amount spent when the (spent, value) points of a run first reach the target, interpolated linearly in log-log; the first point
+/// if its value is already at or below the target.
 pub fn crossing(points: impl IntoIterator<Item = (f64, f64)>, target: f64) -> Option<f64> {
     let mut before: Option<(f64, f64)> = None;
     for (spent, value) in points {
@@ -46,8 +46,8 @@ pub fn crossing(points: impl IntoIterator<Item = (f64, f64)>, target: f64) -> Op
     None
 }
 
-/// What is certain of [`crossing`]: a run that was there at its first point spent no more than that, one that never reached the
-/// target at least all of its own.
+/// Bounds of [`crossing`]. A run whose first point is at the target spent at most what it had spent there; one that never reached the
+/// target spent at least what it had spent at its end.
 pub fn spent(points: impl Iterator<Item = (f64, f64)> + Clone, target: f64) -> Spent {
     match crossing(points.clone(), target) {
         Some(most) if points.clone().next().is_some_and(|(_, value)| value <= target) => Spent { least: 0.0, most },
@@ -57,7 +57,7 @@ pub fn spent(points: impl Iterator<Item = (f64, f64)> + Clone, target: f64) -> S
 }
 
 impl Curve {
-    /// Of a run that ended before its first evaluation: what it would have spent until any target is not known.
+    /// The curve of a run that ended before its first evaluation. What it would have spent until a target is unknown.
     pub(super) fn absent(record: &RunRecord) -> Self {
         Self {
             seed: record.settings().seed,
@@ -74,7 +74,7 @@ impl Curve {
         }
     }
 
-    /// Of a run with evaluations; the bounds are those of its optimum.
+    /// The curve of a run with evaluations; `bounds` are those of the optimum.
     pub(super) fn of(record: &RunRecord, run: &Run, (low, high): Bounds) -> Self {
         let (points, whole) = (record.points(), run.whole.len());
         let column = |value: &dyn Fn(&TracePoint) -> f64| -> Vec<f64> { points.iter().map(value).collect() };
@@ -115,7 +115,7 @@ impl Curve {
         }
     }
 
-    /// The value of a column at an iteration: straight in log-log between marks; a run that reached its gap stays at its last
+    /// The value of a column at an iteration, interpolated linearly in log-log between marks. A run that reached its gap keeps its last
     /// value.
     pub fn at(&self, column: &[f64], iteration: f64) -> Option<f64> {
         locate(&self.iteration, self.end, iteration).map(|located| located.value(column))
@@ -144,13 +144,13 @@ impl Curve {
         }
     }
 
-    /// What it spent until the target, interpolated; `None` when it did not reach it.
+    /// The amount spent until the target, interpolated; `None` if the target was not reached.
     pub fn reached(&self, target: Target, measure: Measure) -> Option<f64> {
         let (values, target) = self.values(target);
         crossing(self.column(measure).iter().copied().zip(values.iter().copied()), target)
     }
 
-    /// What is certain of that, see [`spent`].
+    /// Bounds of that amount, see [`spent`].
     pub fn spent(&self, target: Target, measure: Measure) -> Spent {
         let (values, target) = self.values(target);
         spent(self.column(measure).iter().copied().zip(values.iter().copied()), target)

@@ -1,4 +1,4 @@
-//! What can go wrong when records become tables.
+//! Errors of turning records into tables.
 
 use polars::prelude::PolarsError;
 

@@ -1,8 +1,8 @@
 //! A statistic over repeats → its value and its interval.
 //!
-//! The interval of a median lies between order statistics. For any other statistic repeats are drawn with replacement, it is
-//! computed for every draw, and the interval lies between percentiles of the results: its confidence is nominal. Fewer than [`FEWEST_PAIRS`] repeats have no interval of 95 %: not even the range from the smallest to the
-//! largest of four covers the median that often.
+//! The interval of a median lies between order statistics. For any other statistic, repeats are drawn with replacement, and the interval
+//! lies between percentiles of its values over the draws; the confidence is nominal. Fewer than [`FEWEST_PAIRS`] repeats have no
+//! interval: even the range of four repeats covers the median in only 87.5 % of all cases.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub struct Estimate {
     pub high: Option<f64>,
 }
 
-/// The one spelling of an interval: ` (1.20 to 1.61)`, ` (from 1.20)` or ` (up to 1.61)` where an end is open, ` (open)` where
+/// The text of an interval, the same everywhere: ` (1.20 to 1.61)`, ` (from 1.20)` or ` (up to 1.61)` where an end is open, ` (open)` where
 /// both are.
 pub fn interval_text(low: Option<f64>, high: Option<f64>, show: impl Fn(f64) -> String) -> String {
     match (low.map(&show), high.map(&show)) {
@@ -57,8 +57,8 @@ impl Estimate {
     }
 }
 
-/// A statistic of all repeats, and of every draw of them; no draws when a group has too few. `groups` are the sizes of groups
-/// of repeats that are drawn apart; the statistic gets the repeats of each that it has to take.
+/// A statistic of all repeats and of every draw of them; no draws if a group is too small. `groups` are the sizes of groups of repeats
+/// that are drawn separately; the statistic gets the drawn repeats of each group.
 pub fn resampled<T>(groups: &[usize], sampling: &Sampling, statistic: impl Fn(&[Vec<usize>]) -> T) -> (T, Vec<T>) {
     let value = statistic(&groups.iter().map(|n| (0..*n).collect()).collect::<Vec<_>>());
     let draws = if groups.iter().any(|n| *n < sampling.fewest) { 0 } else { sampling.draws };
@@ -67,8 +67,8 @@ pub fn resampled<T>(groups: &[usize], sampling: &Sampling, statistic: impl Fn(&[
     (value, drawn.collect())
 }
 
-/// Estimates of as many numbers as a statistic gives. A number that is not finite in a draw is not known there; too many of
-/// them leave no interval.
+/// Estimates of the numbers that a statistic returns. A number that is not finite in a draw is unknown there; too many unknown draws
+/// leave no interval.
 pub fn estimates_of(groups: &[usize], statistic: impl Fn(&[Vec<usize>]) -> Vec<f64>) -> Vec<Estimate> {
     let sampling = Sampling::default();
     let (values, drawn) = resampled(groups, &sampling, statistic);
@@ -93,7 +93,7 @@ pub fn median_of(values: &[f64]) -> Estimate {
     Estimate { value: median(values), low: end(|all| all.low), high: end(|all| all.high) }
 }
 
-/// Why a table over this many repeats judges nothing; `None` when it does.
+/// Why a table over this many repeats judges nothing; `None` if it judges.
 pub fn too_few(repeats: usize) -> Option<String> {
     (repeats < FEWEST_PAIRS).then(|| format!("too few repeats for an interval ({repeats} of at least {FEWEST_PAIRS})"))
 }

@@ -5,14 +5,14 @@
 //!
 //! | file | takes → gives |
 //! |---|---|
-//! | [`names`] | keys of series → what people call them |
+//! | [`names`] | keys of series → display names |
 //! | [`points`] | records → one table of evaluations with bounds and suboptimalities, and the curve of every run |
 //! | [`align`], [`bands`] | repeats → a common grid → min, median and max of a series on an axis |
-//! | [`curve`], [`paired`] | two series and a target → what one spent over the other, with an interval and a verdict |
+//! | [`curve`], [`paired`] | two series and a target → the ratio of what they spent, with an interval and a verdict |
 //! | [`estimate`] | a statistic over repeats → a number with its interval |
 //! | [`targets`] | a data set → time and iterations to a list of gaps |
-//! | [`profile`], [`regime`] | where the time goes, and what the oracle costs in the paper |
-//! | [`busy`] | which data sets were timed while the machine did something else: nothing about them is decided |
+//! | [`profile`], [`regime`] | oracle shares and latencies, and the oracle cost in the paper |
+//! | [`busy`] | data sets that were timed on a busy machine, about which nothing is decided |
 //! | [`claims`], [`league`], [`break_even`] | the statements of the paper; all solvers against each other; over the oracle cost |
 //! | [`Summary`] | all of these, and where the records come from → `summary.json` |
 //! | [`export`] | tables → Parquet and CSV |
@@ -63,7 +63,7 @@ pub struct Study {
     pub manifest: Manifest,
     /// Files that could not be used, each with what is wrong.
     pub damaged: Vec<Damage>,
-    /// Each data set at one oracle cost: its own, or the lowest when it was not run at that.
+    /// Each data set at one oracle cost: k = 1, or the lowest cost if it was not run at 1.
     pub own: View,
     pub profile: Vec<ProfileRow>,
     pub regimes: Vec<Regime>,
@@ -75,7 +75,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a folder. One without a single sound run is an error with what to do. With patterns, only runs whose
+    /// Reads a folder. Fails with advice if it has no sound run. With patterns, only runs whose
     /// `DATASET/SOLVER (PARAMETERS)` matches one of them.
     pub fn open(dir: &Path, catalog: &dyn Catalog, only: &[String]) -> Result<Self> {
         let store = Store::open(dir)?;

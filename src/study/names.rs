@@ -1,4 +1,4 @@
-//! Names for people: keys → what a data set and a series are called, with what differs. Made here, read back nowhere.
+//! Display names: keys → names of data sets and series with the facts in which they differ. They are never parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use crate::text::solver_name;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// Data set as in the config, with what tells problems of that name apart.
+    /// Data set as in the config, with the facts that distinguish problems of that name.
     pub dataset: String,
-    /// Heading of the data set, with what tells it apart from others of that heading.
+    /// Heading of the data set, with the facts that distinguish it from others with that heading.
     pub title: String,
-    /// Solver, with the settings that tell it apart: `mp-bcfw (T=5)`.
+    /// Solver, with the settings that distinguish it: `mp-bcfw (T=5)`.
     pub label: String,
     pub display: String,
 }
 
-/// The names of the series of a view. Series that were run `beside` it at another oracle cost lend theirs, so that a solver on a
-/// data set is called the same in both views whatever else each of them has.
+/// The names of the series of a view. A series that also exists in `beside`, at another oracle cost, gets the same name there, so that a
+/// solver on a data set has one name in both views.
 pub fn names(keys: &[&SeriesKey], beside: &[&SeriesKey], catalog: &dyn Catalog) -> Vec<Name> {
     let lent: Vec<SeriesKey> = keys.iter().map(|key| as_beside(key, keys, beside)).collect();
     let all: Vec<&SeriesKey> = lent.iter().chain(beside.iter().copied()).collect();
@@ -65,7 +65,7 @@ fn as_beside(key: &SeriesKey, keys: &[&SeriesKey], beside: &[&SeriesKey]) -> Ser
     }
 }
 
-/// Heading of a data set, and what tells it apart from others with that heading: `usps-synth:n=9` at another λ is a
+/// Heading of a data set, and the facts that distinguish it from others with that heading: `usps-synth:n=9` at another λ is a
 /// `USPS twin`, `n=9, lambda=1`. A file, and what this program does not have, is called as it is.
 pub fn heading(problem: &ProblemKey, differs: &str, catalog: &dyn Catalog) -> (String, String) {
     let known = catalog.dataset(&problem.dataset).filter(|info| matches!(info.argument, Argument::Parameters(_)));

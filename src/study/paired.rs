@@ -1,9 +1,10 @@
-//! The one question of every comparison: what did one solver spend over what another did until a target?
+//! The primitive behind every comparison: the ratio of what two solvers spent until a target.
 //!
-//! Runs with one seed are a pair. What a run spent is an interval ([`Spent`]): one that never reached the target spent at
-//! least all of its own, one that was there at its first evaluation at most that. Ratios of such pairs are bounded, so their
-//! median is, and its interval reaches from the lower end of the lower bounds to the upper end of the upper ones: it
-//! may be open, and is never too narrow. Tables of many comparisons have wider ones that hold together ([`simultaneous`]). Claims, league, break-even, advice and the comparison of folders ask here.
+//! Two runs with the same seed are a pair. What a run spent is an interval ([`Spent`]): a run that never reached the target spent at
+//! least what it had spent at its end, and a run that was at the target at its first evaluation spent at most what it had spent there.
+//! Ratios of pairs are therefore bounded, and so is their median. Its interval reaches from the lower end for the lower bounds to the
+//! upper end for the upper bounds; it may be open, but is never too narrow. Tables of many comparisons have wider, simultaneous
+//! intervals ([`simultaneous`]). Claims, league, break-even, advice and the comparison of folders use this module.
 
 use serde::{Deserialize, Serialize};
 
@@ -96,19 +97,19 @@ pub struct Paired {
     pub high: Option<f64>,
     /// Pairs with one seed, the fewest of any group.
     pub pairs: usize,
-    /// The machine did something else while one of its data sets was timed: it decides nothing, see [`super::busy`].
+    /// Whether the machine was busy while one of its data sets was timed; then nothing is decided, see [`super::busy`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub busy: bool,
 }
 
 impl Paired {
-    /// Of the logarithms of the ratios of all pairs; groups of pairs, such as data sets, are drawn apart. `None` without a pair.
+    /// From the logarithms of the ratios of all pairs; groups of pairs, such as data sets, are drawn separately. `None` without a pair.
     pub fn of(groups: &[Vec<LogBounds>]) -> Option<Self> {
         simultaneous(&[groups.to_vec()], &Sampling::default()).remove(0)
     }
 
-    /// Of the logarithms of ratios that a statistic of groups of pairs bounds: their intervals lie between percentiles of draws of
-    /// the pairs. `None` for one of which nothing is known, or is no number.
+    /// Ratios from bounds of their logarithms, which a statistic computes from groups of pairs. Their intervals lie between percentiles over
+    /// draws of the pairs. `None` for a ratio that is unknown or NaN.
     pub fn of_draws<const K: usize>(
         groups: &[usize],
         statistic: impl Fn(&[Vec<usize>]) -> [LogBounds; K],
@@ -118,7 +119,7 @@ impl Paired {
         let pairs = groups.iter().copied().min().unwrap_or(0);
         let ratio = |log: f64| Some(exp(log)).filter(|_| log.is_finite());
         std::array::from_fn(|at| {
-            // A draw without a value may have any.
+            // A draw without a value may have had any value.
             let end = |of: fn(LogBounds) -> f64, unknown: f64| {
                 let ends = drawn.iter().map(|draw| of(draw[at]));
                 percentiles(ends.map(|end| if end.is_nan() { unknown } else { end }), sampling.confidence)
@@ -197,7 +198,7 @@ impl Paired {
         Some(Estimate { value, low: self.low, high: self.high })
     }
 
-    /// The middle of what is known of the median, for colours and places; `None` when an end is open.
+    /// The middle of the bounds of the median, for colours and positions; `None` if an end is open.
     pub fn middle(&self) -> Option<f64> {
         Some((self.least? * self.most?).sqrt())
     }
@@ -246,7 +247,7 @@ impl Paired {
     }
 }
 
-/// An end of an interval that is judged by 1.
+/// The text of an end of an interval whose threshold is 1.
 fn end(value: f64) -> String {
     number_beside(value, 1.0)
 }
@@ -286,8 +287,8 @@ impl Resampled {
         Some(Self { pairs, median, interval, drawn })
     }
 
-    /// How far each draw lies beyond the median at one end, in standard errors. `None` for an end that is open: nothing is known
-    /// of the median there, or of more than this share of the draws.
+    /// The distance of each draw beyond the median at one end, in standard errors. `None` for an open end, at which the median or more than
+    /// this share of the draws is unknown.
     fn beyond(&self, end: usize, open: f64) -> Option<(f64, impl Iterator<Item = f64>)> {
         let (median, sign) = (self.median[end], [-1.0, 1.0][end]);
         let away = self.drawn.iter().map(move |draw| sign * (draw[end] - median));
@@ -302,12 +303,12 @@ impl Resampled {
     }
 }
 
-/// Comparisons whose intervals hold together with the confidence of the sampling, each of groups of pairs as in [`Paired::of`];
-/// `None` for one without a pair.
+/// Comparisons with simultaneous intervals at the confidence of the sampling, each over groups of pairs as in [`Paired::of`]; `None` for
+/// a comparison without a pair.
 ///
-/// The interval of a single comparison lies between order statistics of its pairs. Of several it also reaches as many standard errors
-/// from the median as hold in that share of the draws for the comparison that is furthest off (max-t): the same seeds are drawn
-/// for all of them, so comparisons that depend on each other are not paid for twice.
+/// The interval of a single comparison lies between order statistics of its pairs. With several comparisons, each interval also extends
+/// from the median by the number of standard errors that covers the largest deviation of any comparison in that share of the draws
+/// (max-t). The same seeds are drawn for all of them, so dependent comparisons do not widen the intervals twice.
 pub fn simultaneous(comparisons: &[Vec<Vec<LogBounds>>], sampling: &Sampling) -> Vec<Option<Paired>> {
     let together = comparisons.len() > 1;
     let all: Vec<Option<Resampled>> =
@@ -317,7 +318,7 @@ pub fn simultaneous(comparisons: &[Vec<Vec<LogBounds>>], sampling: &Sampling) ->
     let mut furthest = vec![0.0_f64; if several > 1 { sampling.draws } else { 0 }];
     for (one, end) in all.iter().flatten().flat_map(|one| [(one, 0), (one, 1)]) {
         if let Some((_, away)) = one.beyond(end, open) {
-            // Without spread there is no error to measure by, and `max` passes over what is no number.
+            // Without spread the standard error is 0 and the quotient may be NaN, which `max` ignores.
             furthest.iter_mut().zip(away).for_each(|(furthest, away)| *furthest = furthest.max(away));
         }
     }
@@ -351,7 +352,7 @@ fn median_of(values: impl Iterator<Item = f64>) -> f64 {
     median(&values.collect::<Vec<_>>())
 }
 
-/// Bounds of the median of what is bounded.
+/// Bounds of the median of bounded values.
 pub fn median_bounds(bounds: &[LogBounds]) -> LogBounds {
     (median_of(bounds.iter().map(|b| b.0)), median_of(bounds.iter().map(|b| b.1)))
 }
@@ -360,8 +361,8 @@ fn with_one_seed<'c>(a: &'c [Curve], b: &'c [Curve]) -> impl Iterator<Item = (&'
     a.iter().filter_map(|a| Some((a, b.iter().find(|b| b.seed == a.seed)?)))
 }
 
-/// How many times as fast the runs `a` are as the runs `b`: what those of `b` spent over what those of `a` did until the target.
-/// `None` when they have no seed in common. The caller makes sure that their times may be compared.
+/// How many times as fast the runs `a` are as the runs `b`: what `b` spent until the target divided by what `a` spent. `None` if they
+/// have no seed in common. The caller ensures that their times are comparable.
 pub fn compare(a: &[Curve], b: &[Curve], target: Target, measure: Measure) -> Option<Paired> {
     let pairs = with_one_seed(a, b);
     Paired::of(&[pairs.map(|(a, b)| b.spent(target, measure).log_over(a.spent(target, measure))).collect()])

@@ -25,7 +25,7 @@ pub type Bounds = (f64, f64);
 #[derive(Debug)]
 pub struct Run {
     pub rows: Range<usize>,
-    /// The rows after whole iterations: a part of an iteration has no place on the iteration axis.
+    /// The rows after whole iterations. Evaluations inside an iteration have no position on the iteration axis.
     pub whole: Range<usize>,
     pub end: End,
 }
@@ -38,16 +38,16 @@ pub struct Repeats {
     pub curves: Vec<Curve>,
     /// Bounds of the optimum; `None` when nothing is known of it.
     pub bounds: Option<Bounds>,
-    /// Its grid, and its place among the series of that.
+    /// Its grid, and its index among the series of that grid.
     pub(super) grid: usize,
     pub(super) place: usize,
 }
 
-/// Series that are drawn together, of one problem, oracle cost and clock: their bands share positions.
+/// Series of one problem, oracle cost and clock. They are drawn together, so their bands share positions.
 #[derive(Debug, Default)]
 pub(super) struct Grid {
     pub series: Vec<usize>,
-    /// Per axis, made when they are asked for first.
+    /// Bands per axis, computed at the first request.
     pub bands: [OnceLock<Vec<Bands>>; Axis::ALL.len()],
 }
 
@@ -60,12 +60,12 @@ pub struct Points {
     pub(super) grids: Vec<Grid>,
     /// One row per evaluation; rows of a run are contiguous. `series` is the position in `repeats`.
     pub table: DataFrame,
-    /// How many bands were made, for a test: one for each series and axis that is asked for.
+    /// The number of bands computed so far, for a test: one per requested series and axis.
     pub bands_made: AtomicUsize,
 }
 
 impl Points {
-    /// Of records in the order of their series. `known` gives the certified bounds of the optimum of a problem.
+    /// The points of records in the order of their series. `known` returns the certified bounds of the optimum of a problem.
     pub fn new(records: Vec<RunRecord>, known: &dyn Fn(&ProblemKey) -> Option<Bounds>) -> Result<Self> {
         let (mut repeats, mut rows): (Vec<Repeats>, usize) = (Vec::new(), 0);
         for (at, record) in records.iter().enumerate() {
@@ -131,13 +131,13 @@ impl Evaluated<'_> {
         End::from(&self.record.status) != End::Failed
     }
 
-    /// Whether the primal is above P for certain: the maximisers of all terms are proven, or it has bounds in their place.
+    /// Whether the primal is certified: the maximisers of all terms are proven, or the oracle gives bounds.
     fn is_certified(&self) -> bool {
         self.point.proven == self.record.environment.n || self.point.oracle_slack > 0.0
     }
 }
 
-/// Bounds that exclude each other by a smaller part than this do so by rounding.
+/// Bounds that contradict each other by less than this, relative to their size, do so because of rounding.
 const CROSSING: f64 = 1e-9;
 
 fn evaluations(
@@ -149,7 +149,7 @@ fn evaluations(
     let mut problems: BTreeMap<ProblemKey, usize> = BTreeMap::new();
     let mut of_series: Vec<(u32, Bounds)> = Vec::new();
     for (series, of) in repeats.iter().enumerate() {
-        // Content and λ are the problem, whatever a config calls it.
+        // The problem is identified by content and λ, not by its name in a config.
         let content = ProblemKey { dataset: String::new(), ..of.key.problem.clone() };
         let next = problems.len();
         let bounds = known(&of.key.problem).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
@@ -201,8 +201,8 @@ fn evaluations(
     Ok(table)
 }
 
-/// Bounds that exclude each other are an error that names where both come from, unless the upper one is no certificate: an
-/// oracle that is not exact and has no bound, such as a program, may report less than P, and the optimum is above that.
+/// Bounds that contradict each other are an error that names both sources, unless the upper one is not a certificate: an oracle program
+/// that is not exact and gives no bounds may report a primal below P, and so below the optimum.
 #[cold]
 fn refuse_crossing(
     rows: &[Evaluated<'_>],
@@ -232,10 +232,10 @@ fn refuse_crossing(
     })
 }
 
-/// Adds B_lo and B_up of the problem of each row, over all runs that did not fail (what one found before it timed out is as
-/// valid as the rest) and what is known already, and the distances to them. Bounds that exclude each other by rounding change
-/// places: the optimum lies somewhere between them. Where they do by more, the oracle was not exact and the upper one is none:
-/// the dual bounds the optimum, and nothing is known above it. `low` and `high` are as they came.
+/// Adds B_lo and B_up of the problem of each row and the distances to them, over all runs that did not fail (evaluations before a timeout
+/// are valid) and the known bounds. Bounds that contradict each other because of rounding are swapped, because the optimum lies between
+/// them. If they contradict each other by more, the oracle was not exact and the upper one is not a bound: only the dual bounds the
+/// optimum then. `low` and `high` keep the original values.
 fn with_bounds(points: DataFrame) -> PolarsResult<DataFrame> {
     let either = |first: Expr, a: &str, b: &str| when(first).then(col(a)).otherwise(col(b));
     let sound = |column: &str| col("sound").and(col(column).is_not_nan());

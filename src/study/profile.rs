@@ -1,4 +1,4 @@
-//! Where the time goes: the oracle share of each series, and its latencies with all repeats merged.
+//! The oracle share of each series, and its latencies with all repeats merged.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub struct ProfileRow {
     pub label: String,
     pub display: String,
     pub clock: String,
-    /// Runs that ended well; only these are in the numbers.
+    /// Runs that succeeded; the numbers are over these.
     pub completed: usize,
     pub failed: usize,
     /// Exact oracle time over solver time on the run's clock, over repeats.
@@ -73,7 +73,7 @@ pub fn profile(view: &View) -> Result<Vec<ProfileRow>> {
         let (mut oracle, mut approx) = (latency_histogram(), latency_histogram());
         let (mut pipes, mut oracle_calls, mut approx_steps) = (Vec::new(), 0, 0);
         for record in view.records_of(at) {
-            // A run that timed out spent its time as the others did, as far as it went.
+            // A run that timed out counts, because its time was spent like that of the others.
             let Some(last) = record.points().last() else { continue };
             let totals = &record.measured.totals;
             pipes.extend((totals.pipe_s > 0.0).then(|| totals.pipe_s / totals.wall_s));
@@ -114,8 +114,8 @@ fn oracle_share(record: &RunRecord) -> Option<f64> {
     Some(last.oracle_time_s / last.time_s).filter(|share| share.is_finite())
 }
 
-/// That of the last half of the iterations: of as many exact calls as the first half has, whatever the clock and the oracle
-/// cost are.
+/// The share in the last half of the iterations, which has as many exact calls as the first half, whatever the clock and the oracle
+/// cost.
 fn late_oracle_share(record: &RunRecord) -> Option<f64> {
     let (points, last) = (record.points(), record.points().last()?);
     let middle = last.iteration as f64 / 2.0;

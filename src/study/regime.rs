@@ -36,11 +36,11 @@ impl Regime {
         let runs = match self.runs {
             Some((cost, _)) if cost.is_one() => "the runs on this machine are in it".to_owned(),
             Some((cost, share)) => format!("runs at k = {cost}, where it spends {}", percent(share)),
-            None => format!("no runs near it; oracle_cost = {} makes them", number(self.solved)),
+            None => format!("no runs near this share; set oracle_cost = {} to make some", number(self.solved)),
         };
         let (title, paper) = (&self.title, percent(self.paper_share));
         format!(
-            "paper's regime of {title}: BCFW spends {paper} of its time in the oracle{own}: k = {}; {runs}",
+            "paper's regime of {title}: oracle share of BCFW {paper}{own}; solved k = {}; {runs}",
             number(self.solved)
         )
     }
@@ -63,7 +63,7 @@ pub fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog: &dyn C
     }
     let mut regimes = Vec::new();
     for ((_, problem), clocks) in &sets {
-        // Shares of different clocks are different things: the first clock with runs at oracle cost 1 counts.
+        // Shares on different clocks are not comparable, so the first clock with runs at oracle cost 1 is used.
         let own = |(_, shares): &(&usize, &Shares)| shares.contains_key(&OracleCost::ONE);
         let Some((clock, shares)) = clocks.iter().find(own).or_else(|| clocks.first_key_value()) else { continue };
         let Some(paper) = catalog.paper(&problem.dataset) else { continue };

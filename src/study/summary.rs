@@ -1,4 +1,4 @@
-//! What was found in a result folder, computed once: the numbers that figures, tables, report and texts quote.
+//! The findings in a result folder, computed once: the numbers in figures, tables, report and texts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,8 +21,8 @@ use crate::store::{RunRecord, files};
 use crate::text::number;
 use ssvm::clock::ClockKind;
 
-/// Times that were taken beside other runs may be published when these made them longer by no more than this factor. Shorter by
-/// more says that the measurement was disturbed.
+/// Times of concurrent runs may be published if the interference is within these factors. A smaller factor shows that the measurement
+/// was disturbed.
 const MOST_INTERFERENCE: f64 = 1.03;
 const LEAST_INTERFERENCE: f64 = 0.97;
 
@@ -42,7 +42,7 @@ pub struct Summary {
     #[serde(default)]
     pub origin: Option<Origin>,
     pub claims: Vec<Claim>,
-    /// What each threshold of the claims decides; computed only for pages and for those who ask.
+    /// How many verdicts each threshold changes; computed only for pages and on request.
     #[serde(default)]
     pub sensitivities: Vec<Sensitivity>,
     pub profile: Vec<ProfileRow>,
@@ -55,7 +55,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of results; the last config names them, or their folder where no config is known.
+    /// The summary of a study. Its name is that of the last config, or of the folder if no config is known.
     pub fn of(results: &Study, folder: &Path) -> Self {
         let session = results.manifest.sessions.last();
         let folder = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
@@ -84,7 +84,7 @@ impl Summary {
         self.claims.iter().any(|claim| claim.paper != claims::NOT_OF_PAPER && claim.evidence != claims::ABSENT)
     }
 
-    /// What a reader must know about verdicts and intervals of another version of this program.
+    /// A remark if verdicts and intervals are those of another version of this program.
     pub fn remark(&self) -> Option<String> {
         let code = &self.code;
         (self.rules != RULES).then(|| {
@@ -135,9 +135,9 @@ pub struct Origin {
     pub commits: BTreeMap<String, u64>,
     /// Whether some were timed by a clock of the machine.
     pub timed: bool,
-    /// Whether each of these had the machine to itself.
+    /// Whether each timed run was isolated.
     pub isolated: bool,
-    /// How much longer runs took beside others, where that was furthest from 1; `None` when it was not measured.
+    /// The measured interference that is furthest from 1; `None` when none was measured.
     pub interference: Option<f64>,
     /// The data sets of which runs got less than a whole core. Empty in a file of an older program, which did not count them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -190,19 +190,21 @@ impl Origin {
             objections.push(disturbed.text(&format!("on {name}"), bars));
         }
         if self.timed && !self.isolated {
-            let advice = format!("run with --isolated, or measure {LEAST_INTERFERENCE} to {MOST_INTERFERENCE}");
+            let advice = format!(
+                "run with --isolated, or with a measured interference between {LEAST_INTERFERENCE} and {MOST_INTERFERENCE}"
+            );
             match self.interference {
                 Some(ratio) if (LEAST_INTERFERENCE..=MOST_INTERFERENCE).contains(&ratio) => {}
                 Some(ratio) if !(ratio >= LEAST_INTERFERENCE && ratio.is_finite()) => objections.push(format!(
-                    "it says that runs beside others took {} times as long as alone, so the measurement was disturbed; {advice}",
+                    "concurrent runs took {} times as long as isolated ones, so the measurement was disturbed; {advice}",
                     number(ratio)
                 )),
                 Some(ratio) => objections.push(format!(
-                    "it shows times of runs beside others, which took up to {} times as long as alone; {advice}",
+                    "it shows times of concurrent runs, which took up to {} times as long as isolated ones; {advice}",
                     number(ratio)
                 )),
                 None => objections.push(format!(
-                    "it shows times of runs beside others, and how much these took longer was not measured; {advice}"
+                    "it shows times of concurrent runs whose interference was not measured; {advice}"
                 )),
             }
         }

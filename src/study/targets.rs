@@ -53,7 +53,7 @@ pub fn time_to_gap(view: &View, dataset: &str) -> Vec<TargetRow> {
             let (mut times, mut iterations) = (Vec::new(), Vec::new());
             for curve in view.curves(series) {
                 times.push(curve.reached(Target::Gap(target), Measure::Time));
-                // A run that stopped inside an iteration is still in its last whole one.
+                // A run that stopped inside an iteration counts with its last complete iteration.
                 let marks = curve.iteration.iter().chain(curve.iteration.last()).copied();
                 iterations.push(crossing(marks.zip(curve.gap.iter().copied()), target));
             }

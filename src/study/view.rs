@@ -1,4 +1,4 @@
-//! Some series of a study, with the names that tell them apart among themselves.
+//! Some series of a study, with names that distinguish them.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ const MOST_LINES: usize = 8;
 pub struct Series {
     pub key: SeriesKey,
     pub(super) at: usize,
-    /// Data set as in the config; where a view has it as several problems, with what differs.
+    /// Data set as in the config; if a view has several problems of that name, with the facts in which they differ.
     pub dataset: String,
     pub title: String,
-    /// Solver; where a view has it with several settings, with those that differ.
+    /// Solver; if a view has it with several settings, with those that differ.
     pub label: String,
     pub display: String,
     pub solver: String,
@@ -36,14 +36,13 @@ pub struct Series {
     pub certified: bool,
     /// Whether it has a dual. Without one it has no gap, only the distance of its primal to a known optimum.
     pub has_dual: bool,
-    /// Whether its steps depend on the clock, or may do so for all that is known: those of other solvers are the same at any
-    /// oracle cost.
+    /// Whether its steps depend on the clock, or whether that is unknown. The steps of other solvers are the same at every oracle cost.
     pub reads_clock: bool,
     /// T of a solver that has it: planes that were not used for longer leave the working set.
     pub lifetime: Option<u64>,
     pub completed: usize,
     pub failed: usize,
-    /// Runs that failed after their first evaluation: they count as far as they go.
+    /// Runs that failed after their first evaluation; they count until they failed.
     pub censored: usize,
 }
 
@@ -78,7 +77,7 @@ impl Series {
         }
     }
 
-    /// Whether its clock gives the same times everywhere: then a cost model decides them, not a machine.
+    /// Whether its clock gives the same times everywhere, because a cost model and not a machine determines them.
     pub fn repeatable(&self) -> bool {
         self.key.clock.repeatable()
     }
@@ -98,7 +97,7 @@ pub struct View {
 }
 
 impl View {
-    /// The series that are wanted; those that `beside` has at another oracle cost are called the same here.
+    /// The selected series. A series that `beside` has at another oracle cost gets the same name here.
     pub(super) fn new(
         points: &Arc<Points>,
         wanted: &dyn Fn(&Repeats) -> bool,
@@ -176,7 +175,7 @@ impl View {
         self.series[a].key.alike(&self.series[b].key)
     }
 
-    /// Those among some series whose times may be compared with those of this one and that have most else in common with it.
+    /// Of some series, those whose times are comparable with those of this one and that have most else in common with it.
     pub fn partners(&self, of: usize, among: &[usize]) -> Vec<usize> {
         let comparable = |s: &usize| self.series[*s].key.same_times(&self.series[of].key);
         let comparable: Vec<usize> = among.iter().copied().filter(comparable).collect();

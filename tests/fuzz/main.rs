@@ -1,4 +1,4 @@
-//! Readers of outside bytes under fire, in process and on stable Rust: for every target, inputs that a generator makes
+//! Fuzz tests of the readers of external bytes, in process and on stable Rust: for every target, inputs that a generator makes
 //! from its grammar, the same with a few bytes changed, and changed copies of good files.
 //!
 //! A short run is part of every test run. `SSVM_FUZZ_SECONDS` makes it a long one (`scripts/fuzz.sh MINUTES`). An input

@@ -1,4 +1,4 @@
-//! Fetching against a local server that breaks off, resumes, lies; unpacking of hostile archives.
+//! Fetching from a local server that breaks off, resumes, or sends wrong data; unpacking of hostile archives.
 
 use std::cell::RefCell;
 use std::fs;

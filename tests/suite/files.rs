@@ -1,4 +1,4 @@
-//! People's own files: good ones mean what they say, bad ones give an error that names file and line.
+//! Data files of users: valid ones are read correctly, invalid ones give an error that names file and line.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

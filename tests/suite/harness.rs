@@ -233,7 +233,7 @@ fn isolated_runs_have_no_company() {
     assert!(store.manifest().unwrap().interference.is_empty());
 }
 
-/// A batch of fake runs, told apart by their repeat.
+/// A batch of fake runs, distinguished by their repeat.
 struct Fake {
     _dir: tempfile::TempDir,
     store: Store,

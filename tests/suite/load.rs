@@ -32,7 +32,7 @@ fn cpu() -> f64 {
     fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Does it, and at full size says what it took.
+/// Runs the work and, at full size, prints time and memory.
 fn measured<T>(what: &str, size: usize, work: impl FnOnce() -> T) -> T {
     let _ = fs::write("/proc/self/clear_refs", "5");
     let (before, began, cpu_before) = (status("VmRSS:"), Instant::now(), cpu());

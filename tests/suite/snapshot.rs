@@ -1,4 +1,4 @@
-//! What the program says about result folders on the virtual clock, pinned as text: summary, tables, claims, league,
+//! Snapshots of the program's output about result folders on the virtual clock: summary, tables, claims, league,
 //! break-even, advice, profile, comparison. Made by the program alone, so that the library may change its shape.
 //!
 //! `UPDATE_SNAPSHOT=1 cargo test --release --test suite snapshot` rewrites the files in `tests/fixtures/snapshot/`.

@@ -371,7 +371,7 @@ fn an_array_from_end_to_end() {
     assert_eq!(calls[1], format!("--parsable --array=1-2 {} 3", script("array")));
     assert_eq!(calls[2], format!("--parsable --dependency=afterany:101:102 {}", script("gather")));
     assert_eq!(calls.len(), 3);
-    // What it costs is said before the first job is submitted.
+    // The cost is printed before the first job is submitted.
     let (cost, first) =
         (printed.find("at most   2.5 core hours: 5 × 30 min;").unwrap(), printed.find("submitted array").unwrap());
     assert!(
@@ -529,7 +529,7 @@ fn a_killed_submission_leaves_no_lock() {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it submitted");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // It waits for sbatch, and who asks meanwhile learns who has the list.
+    // It waits for sbatch; another submission in the meantime learns which process holds the list.
     let path = Jobs::path(&cluster.path("out"));
     let message = SharedFile::lock_within(&path, Duration::ZERO).unwrap_err().to_string();
     let (pid, command) = (format!("process {} on ", child.id()), "cluster submit config.toml");
@@ -538,7 +538,7 @@ fn a_killed_submission_leaves_no_lock() {
     child.wait().unwrap();
     SharedFile::lock_within(&path, Duration::ZERO).unwrap();
     fs::remove_file(cluster.path("fake/hold")).unwrap();
-    // sbatch takes the array although nobody is left to hear its number.
+    // sbatch accepts the array although the process that would read its number has ended.
     while fs::read_to_string(cluster.path("fake/entries")).unwrap_or_default().is_empty() {
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -1,5 +1,5 @@
-//! Little memory, runs that take all of it, and signals: refused or ended with a message and exit code 1, neighbours go
-//! on. The programs with a greedy oracle are this test binary, called with `SSVM_TEST_PROGRAM=1`.
+//! Little memory, runs that take all of it, and signals: refused or ended with a message and exit code 1, other runs
+//! continue. The programs whose oracle takes all memory are this test binary, called with `SSVM_TEST_PROGRAM=1`.
 
 use std::fs;
 use std::io::Write;
@@ -309,7 +309,7 @@ fn a_pipe_without_a_writer_ends_the_program() -> Result<(), Skipped> {
     Ok(())
 }
 
-/// The program with the greedy sets, when this binary was called as one.
+/// The program with data sets that take all memory, if this binary was called as one.
 pub fn program() -> Option<ExitCode> {
     std::env::var_os("SSVM_TEST_PROGRAM").map(|_| Harness::standard().problem(GreedySet).main())
 }

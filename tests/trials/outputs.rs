@@ -337,7 +337,7 @@ fn a_lock_names_its_holder_and_is_not_held_by_a_file() {
     assert_eq!(fs::read_to_string(dir.path().join("precious")).unwrap(), "precious");
 }
 
-/// Neither a second name of a file, nor a file, a FIFO or a folder of somebody else is written to, removed or waited for.
+/// Neither a second name of a file, nor a file, a FIFO or a folder of another program is written to, removed or waited for.
 fn what_has_the_name_of_a_lock_and_is_none_stays() {
     let bench = Bench::new();
     let store = bench.path("store.toml");

@@ -51,9 +51,9 @@ pub enum Error {
     },
     /// The primal is below the dual, which neither an exact oracle nor a correct solver allows.
     #[error(
-        "the gap is negative in iteration {iteration}: primal {primal}, dual {dual}; either the oracle is wrong (does not \
-         maximise, is not deterministic, returns planes that disagree with its scores, or a plane other than 0 for the truth) \
-         or the solver is"
+        "the gap is negative in iteration {iteration}: primal {primal}, dual {dual}; either the solver is wrong, or the oracle: it \
+         does not maximise, is not deterministic, returns planes that disagree with its scores, or a plane other than 0 for the \
+         truth"
     )]
     NegativeGap {
         /// Completed iterations.

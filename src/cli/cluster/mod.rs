@@ -1,4 +1,4 @@
-//! `cluster`: the shards of a config on many machines. Here what its commands share: the plan that is split, its id file, and
+//! `cluster`: the shards of a config on many machines. This file has what its commands share: the plan to split, its id file, and
 //! the job that the options of an engine describe.
 
 mod merge;
@@ -78,7 +78,7 @@ pub fn whole_plan(
     Ok(oracle_cost::complete(plan, experiment, catalog, data, stop, note)?)
 }
 
-/// The same for a command that only looks: an error where identities depend on work. `split` is the command that does it.
+/// The same for a command that computes nothing: fails where identities depend on work. `split` is the command that does it.
 pub fn known_plan(
     experiment: &Experiment,
     catalog: &dyn Catalog,
@@ -164,7 +164,7 @@ impl EngineArgs {
             time: self.time,
             exclusive: self.exclusive,
             at_once: self.at_once.map(|count| count as usize),
-            // Without a node of its own a task must not take every core it sees.
+            // A task that shares its node must not use every core.
             jobs: select.jobs().or(experiment.jobs).or((!self.exclusive).then_some(1)),
             threads: experiment.threads,
             isolated: select.isolated,

@@ -54,7 +54,7 @@ pub struct SubmitArgs {
 pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (mut experiment, given) = args.config.select.experiment(&args.config.config, catalog)?;
     let out = PathBuf::from(script_path(&given)?);
-    // Until the end: two submissions at once would submit everything twice.
+    // Held until the end, because two simultaneous submissions would submit everything twice.
     let file = if args.dry_run { None } else { Some(Jobs::lock(&out)?) };
     let mut before = Jobs::read(&out)?;
     let list = written_shards(args, &out, before.as_ref())?;
@@ -65,7 +65,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
         known_plan(&experiment, catalog, data, ["a dry run", "cluster submit"], &split)?
     } else {
         name_programs(&experiment, catalog);
-        // A signal ends this command at once, so that none has to be heeded here.
+        // A signal ends this command at once, so no stop signal is checked here.
         whole_plan(&experiment, catalog, data, &StopSignal::default())?
     };
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
@@ -183,7 +183,7 @@ fn send(
         let (array_option, offset_word) = (format!("--array={list}{most}"), offset.to_string());
         // %P holds within one array: the next one waits, so that no more run at once.
         let wait = last.filter(|_| job.at_once.is_some()).map(|last| format!("--dependency=afterany:{last}"));
-        // Written first: who is interrupted while SLURM takes the array finds it again by its comment.
+        // Written first: if this command is interrupted while SLURM accepts the array, the next one finds the array by its comment.
         let comment = format!("{comment}-{offset}");
         jobs.submissions[at].asked = Some(Asked { comment: comment.clone(), offset: *offset, indices: list.clone() });
         jobs.write(file)?;
@@ -198,7 +198,7 @@ fn send(
         after.push(id.to_string());
         jobs.submissions[at].asked = None;
         jobs.submissions[at].arrays.push(Submitted { job: id, offset: *offset, indices: list });
-        // After each call: what is in the queue must never be forgotten.
+        // Written after each call, so that no job in the queue is lost.
         jobs.write(file)?;
         print(&format!("submitted array {id}: {} tasks\n", indices.len()))?;
     }
@@ -214,18 +214,18 @@ fn send(
 /// What to add to the error when sbatch refuses a job.
 fn refused(submission: &Submission, out: &Path) -> String {
     if submission.arrays.is_empty() {
-        return "no array is known to be submitted".to_owned();
+        return "no array was submitted, as far as known".to_owned();
     }
     let ids: Vec<String> = submission.arrays.iter().map(|array| array.job.to_string()).collect();
     format!(
-        "only array {} was submitted; the same command later submits what is missing; when all is done, gather with: {}",
+        "only array {} was submitted; run the same command later to submit the rest; when all tasks are done, gather with: {}",
         ids.join(", "),
         merge_command(out)
     )
 }
 
-/// The shards of the last submission or of `cluster plan --write`: tasks in the queue know them by their number. A file of something else
-/// is not replaced, see `write_ids`.
+/// The shards of the last submission or of `cluster plan --write`; tasks in the queue refer to them by number. A file from another
+/// source is not replaced, see `write_ids`.
 fn written_shards(args: &SubmitArgs, out: &Path, before: Option<&Jobs>) -> anyhow::Result<Option<IdFile>> {
     let ids = id_file(out);
     let list = match ids.exists().then(|| IdFile::read(&ids)).transpose() {
@@ -251,7 +251,7 @@ fn wanted_shards(args: &SubmitArgs, before: Option<&Jobs>) -> anyhow::Result<usi
     args.shards.with_context(|| format!("{changed}give the number of shards: --shards N"))
 }
 
-/// The tasks of earlier submissions in the queue. Without an answer nothing is submitted: it may be in the queue already.
+/// The tasks of earlier submissions in the queue. If the queue does not answer, nothing is submitted, because it may already be there.
 fn queue(args: &SubmitArgs, before: Option<&mut Jobs>, out: &Path) -> anyhow::Result<Vec<QueueTask>> {
     let Some(jobs) = before else { return Ok(Vec::new()) };
     if args.dry_run {
@@ -261,7 +261,7 @@ fn queue(args: &SubmitArgs, before: Option<&mut Jobs>, out: &Path) -> anyhow::Re
     slurm::queue(jobs).with_context(|| {
         let file = Jobs::path(out);
         let file = file.display();
-        format!("cannot tell which shards are still in the queue; if none is, delete {file} and give --shards")
+        format!("cannot determine which shards are still in the queue; if none is, delete {file} and pass --shards")
     })
 }
 

@@ -128,7 +128,7 @@ pub fn show(args: &ShowArgs, data: &DataDir) -> anyhow::Result<()> {
             right += u64::from(labels[*node as usize] == *truth as u16);
             all += 1;
         }
-        note(&format!("  {:.1} % of {all} known pixels right", 100.0 * right as f64 / all.max(1) as f64));
+        note(&format!("  {:.1} % of {all} known pixels are correct", 100.0 * right as f64 / all.max(1) as f64));
     }
     print_path(&args.output)
 }

@@ -1,4 +1,4 @@
-//! `data`: data sets, oracle programs and certified optima. Here the public data sets: list, check and fetch them.
+//! `data`: data sets, oracle programs and certified optima. This file lists, checks and fetches the public data sets.
 
 mod images;
 mod optimum;
@@ -139,13 +139,13 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
         names.iter().map(|name| find(catalog, name)).collect::<Result<_, _>>()?
     };
     if sets.is_empty() {
-        bail!("found no data set in {} ({}); see `ssvm-bench data list`", data.path.display(), data.chosen_by);
+        bail!("no data set found in {} ({}); see `ssvm-bench data list`", data.path.display(), data.chosen_by);
     }
     let mut wrong = 0;
     for set in sets {
         for (path, checked) in data.check(set)? {
             let text = match checked {
-                Checked::Known => "right, with the official checksum".into(),
+                Checked::Known => "correct, with the official checksum".into(),
                 Checked::Recorded => {
                     "unchanged since the first download, which was trusted because no checksum is known".into()
                 }
@@ -173,7 +173,7 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
     for set in sets {
         note(&format!("{}: {}", set.name, set.terms));
         for file in set.files {
-            // Invisible when standard error is no terminal.
+            // Invisible when standard error is not a terminal.
             let template = "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
             let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
             let bar = ProgressBar::new(0).with_style(style).with_message(file.path);

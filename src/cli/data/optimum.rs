@@ -31,7 +31,7 @@ pub struct OptimumArgs {
     #[arg(value_name = "DATASET")]
     dataset: String,
     /// Stop when the bracket is at most this wide
-    #[arg(long, default_value_t = 1e-9, value_name = "EPS", value_parser = positive)]
+    #[arg(long, default_value = "1e-9", value_name = "EPS", value_parser = positive)]
     gap: f64,
     /// Regularisation parameter λ [default: 1/n]
     #[arg(long, value_parser = positive)]

@@ -34,7 +34,7 @@ pub struct TestArgs {
 
 /// Most findings of a check that are printed.
 const SHOWN: usize = 5;
-/// A mean loss above this is remarked on: losses of 0 to 1 are the rule.
+/// A mean loss above this gets a remark, because losses are usually between 0 and 1.
 const FAR: f64 = 2.0;
 
 pub fn run(args: &TestArgs, data: &DataDir) -> anyhow::Result<Exit> {
@@ -92,9 +92,9 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
 fn json_text(problem: &ProgramProblem, trial: &Trial) -> String {
     let checks: Vec<_> = trial.checks.iter().map(|(check, count)| json!({ "check": check, "count": count })).collect();
     let advice: Vec<_> = trial.advice.iter().map(|(check, text)| json!({ "check": check, "text": text })).collect();
-    let hello = problem.handshake();
+    let handshake = problem.handshake();
     let value = json!({
-        "n": hello.n, "d": hello.d, "lambda": problem.lambda(), "exact": hello.exact, "version": hello.version,
+        "n": handshake.n, "d": handshake.d, "lambda": problem.lambda(), "exact": handshake.exact, "version": handshake.version,
         "call_ns": trial.call_ns.0, "call_max_ns": trial.call_ns.1, "pipe_ns": trial.pipe_ns, "total_ns": trial.total_ns,
         "round_trip_ns": trial.pipe.fixed_ns, "byte_ns": trial.pipe.byte_ns, "checks": checks, "findings": trial.findings,
         "advice": advice, "loss_at_zero": trial.loss_at_zero, "feature_length": trial.feature_length,

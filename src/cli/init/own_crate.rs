@@ -48,7 +48,7 @@ pub(super) fn write(folder: &Path, names: &[String], catalog: &dyn Catalog) -> a
     Ok(())
 }
 
-/// A name that is a solver's, a package's and a program's.
+/// Checks a name that is used for the solver, the package and the program.
 fn check_name(name: &str, catalog: &dyn Catalog) -> anyhow::Result<()> {
     let letters = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
     if !letters || !name.starts_with(|c: char| c.is_ascii_lowercase()) || name.ends_with('-') || name.len() > 40 {
@@ -60,7 +60,7 @@ fn check_name(name: &str, catalog: &dyn Catalog) -> anyhow::Result<()> {
     if catalog.solver(name).is_some() {
         bail!("--solver '{name}' is a solver of this program; give yours another name, such as my-{name}");
     }
-    // Names of packages that it depends on, of Cargo's folders, and words of Rust.
+    // Packages that the crate depends on, names of Cargo's folders, and Rust keywords.
     const TAKEN: &str = "ssvm ssvm-bench build deps examples incremental test core std alloc proc-macro as async await break const \
         continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self static \
         struct super trait true type unsafe use where while abstract become box do final gen macro override priv try typeof \
@@ -75,7 +75,7 @@ fn program(name: &str) -> anyhow::Result<String> {
     let code = SOLVER.find("\nuse ").context("the template of the solver has no code")?;
     let head = format!(
         "//! A solver of your own among those of {NAME}. Start with `iterate`, `exact_step` and `cached_step`: as they are, this\n\
-         //! is BCFW with a plane cache that walks through one permutation forth and back. Then give `info` its parameters and a\n\
+         //! is BCFW with a plane cache that walks back and forth through one permutation. Then give `info` its parameters and a\n\
          //! line about it.\n"
     );
     Ok(head + &SOLVER[code..].replace(TEMPLATE, name))

@@ -1,8 +1,8 @@
-//! A quarter of a second of each solver on the data: the limits of a new config and an estimate of its time.
+//! Runs each solver on the data for a quarter of a second, to choose the limits of a new config and to estimate its time.
 //!
-//! A run ends at its gap or at its time limit. Solvers that never reach the gap take the time limit, whatever the pilot shows.
-//! Those that reach it in the pilot take what they took there. Only between these two is the curve continued, at the slope that
-//! it has on a doubly logarithmic scale, and the limit is not more than twenty times the pilot: so the sum is good to a factor of 2.
+//! A run ends at its gap or at its time limit. A solver that never reaches the gap takes the time limit, whatever the pilot shows. One
+//! that reaches it in the pilot takes as long as it did there. Only in between is the curve extrapolated, at its slope on a log-log
+//! scale, and the time limit is at most twenty times the pilot. The total is therefore right within a factor of 2.
 
 use std::fmt;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use ssvm::solver::SolverInfo;
 pub const SECONDS: f64 = 0.25;
 /// A solver may take this many times as long as the best one before its time is up.
 const SLOWER: f64 = 20.0;
-/// Every run has time for this many exact passes.
+/// The time limit of every run allows this many exact passes.
 const PASSES: f64 = 20.0;
 
 /// 1, 2 or 5 times a power of ten.
@@ -28,7 +28,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// The next one that is not below a positive number; rounding does not count.
+    /// The smallest one that is not below a positive number, except for rounding.
     fn up(value: f64) -> Self {
         let power = value.log10().floor() as i32;
         let above = |digit: &u8| Self { digit: *digit, power }.value() >= value * (1.0 - 1e-9);
@@ -53,7 +53,7 @@ impl fmt::Display for Round {
     }
 }
 
-/// Where runs end.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     pub gap: Round,
@@ -61,11 +61,11 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Where nothing was measured.
+    /// The limits when nothing was measured.
     pub const DEFAULT: Self = Self { gap: Round { digit: 1, power: -2 }, time_s: Round { digit: 5, power: 1 } };
 }
 
-/// What a solver did.
+/// The measurements of one solver.
 struct Curve {
     /// Solver time and the best gap so far, at each evaluation.
     gaps: Vec<(f64, f64)>,
@@ -86,7 +86,8 @@ impl Pilot {
         solvers.iter().map(curve).collect::<Result<_>>().map(Self)
     }
 
-    /// The smallest gap that a solver reached, but not below a thousandth of the objective, and time for slower solvers.
+    /// The smallest gap that a solver reached, but not less than a thousandth of the objective, and a time limit that leaves room
+    /// for slower solvers.
     pub fn limits(&self) -> Limits {
         let least = |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).reduce(f64::min);
         let reached = least(&mut self.0.iter().filter_map(|curve| curve.gaps.last()).map(|(_, gap)| *gap));
@@ -113,7 +114,7 @@ impl Curve {
         let settings = RunSettings {
             solver: SolverSpec::new(info.name),
             seed: 1,
-            // What a busy machine does to a quarter of a second says nothing about the runs.
+            // Wall time of a quarter of a second depends too much on what else the machine does.
             clock: ClockKind::CPU,
             oracle_cost: OracleCost::default(),
             budget: Budget { time_s: Some(SECONDS), ..Budget::default() },
@@ -142,7 +143,7 @@ impl Curve {
             return *time;
         }
         let Some((time, last)) = self.gaps.last() else { return f64::INFINITY };
-        // Over the last three quarters of the time, in which the beginning no longer counts.
+        // The slope over the last three quarters of the time, without the initial phase.
         let before = self.gaps.iter().rfind(|(early, _)| *early > 0.0 && *early <= time / 4.0);
         let slope = before.map_or(1.0, |(early, before)| (before / last).ln() / (time / early).ln());
         time * (last / gap).powf(1.0 / slope.clamp(0.5, 2.0))

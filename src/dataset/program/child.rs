@@ -44,7 +44,7 @@ const SLOW_START: Duration = Duration::from_secs(2);
 /// Process groups of the programs that run.
 static ALIVE: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// Kills all programs of this process with everything they started: for the end of the process.
+/// Kills all programs of this process and everything that they started. Called when the process ends.
 pub fn kill_all() {
     for group in ALIVE.lock().iter() {
         let _ = killpg(Pid::from_raw(*group), Signal::SIGKILL);
@@ -61,7 +61,7 @@ pub(super) struct Child {
     /// Its output; `inbox[read..]` has not been read yet.
     inbox: Vec<u8>,
     read: usize,
-    /// What it is asked for, and by when it has to answer.
+    /// The pending request, and the time by which it must be answered.
     doing: Doing,
     deadline: Instant,
     /// When to report that it is still starting; `None` once that is done.
@@ -77,7 +77,7 @@ struct Heard {
     flood: usize,
 }
 
-/// Reads standard error to its end, keeps the last words for errors, and passes whole lines on, up to a number of lines.
+/// Reads standard error to its end, keeps the last part for error messages, and passes on complete lines, up to a maximum number.
 fn listen(name: &str, mut errors: ChildStderr, heard: &Mutex<Heard>) {
     let (mut block, mut line, mut shown) = ([0; 4096], Vec::new(), 0);
     while let Ok(count @ 1..) = errors.read(&mut block) {
@@ -94,7 +94,7 @@ fn listen(name: &str, mut errors: ChildStderr, heard: &Mutex<Heard>) {
                 shown += 1;
                 let text = String::from_utf8_lossy(&line);
                 let text = if shown > PASSED_ON { "(further lines are not shown)" } else { text.trim_end() };
-                // A closed stderr is no error.
+                // A closed stderr is not an error.
                 let _ = writeln!(std::io::stderr(), "[{name}] {}", printable(text));
                 line.clear();
             }
@@ -179,7 +179,7 @@ impl Child {
                         self.receive()?;
                     }
                     if self.unread().len() > UNASKED {
-                        return Err(self.fault_when(&format!("wrote more than {UNASKED} bytes unasked")));
+                        return Err(self.fault_when(&format!("wrote more than {UNASKED} bytes without a request")));
                     }
                 }
                 Err(_) => return Err(self.died()),

@@ -1,8 +1,9 @@
 //! Max-oracles that are programs of their own: a command line in, a [`Problem`](ssvm::problem::Problem) for every solver
 //! out. docs/oracle-programs.md describes the protocol.
 //!
-//! [`handshake`] and [`protocol`] are the frames, [`child`] is one running program, [`pool`] one program per thread that asks,
-//! [`problem`] the problem made of them, [`trial`] the checks before a long run, [`serve`] the other end for programs in Rust.
+//! [`handshake`] and [`protocol`] define the frames, [`child`] is one running program, [`pool`] has one program per calling thread,
+//! [`problem`] turns them into a problem, [`trial`] checks a program before a long run, and [`serve`] is the other end for programs in
+//! Rust.
 
 mod child;
 mod dataset;
@@ -37,7 +38,7 @@ pub enum Error {
     #[error("oracle program '{program}': its pipes cannot be set up: {reason}")]
     Pipes { program: String, reason: nix::errno::Errno },
     /// It sent an error, which is the reason.
-    #[error("oracle program '{program}' gave up when {doing}: {reason}")]
+    #[error("oracle program '{program}' reported an error when {doing}: {reason}")]
     GaveUp { program: String, reason: String, doing: String },
     /// It broke the protocol or ended; `stderr` is the end of its standard error.
     #[error("oracle program '{program}' {what}; {stderr}")]

@@ -78,7 +78,7 @@ impl Pipe {
             echoes.pop_front();
         }
         let [small, large] = [0, 1].map(|size| median(self.echoes[size].make_contiguous()));
-        // The median of no echo is no number. An echo goes there and back.
+        // Without echoes the median is NaN. The bytes of an echo are sent in both directions.
         self.fixed_ns = if small.is_finite() { small } else { 0.0 };
         let byte_ns = (large - small) / (2 * self.large.saturating_sub(SMALL)).max(1) as f64;
         self.byte_ns = if byte_ns.is_finite() { byte_ns.max(0.0) } else { 0.0 };
@@ -152,14 +152,14 @@ impl Pool {
                 Some(ns) => ns.min(total),
                 None => total.saturating_sub((fixed + program.pipe.byte_ns * (sent + received) as f64) as u64),
             };
-            // Starting a program is no work of the oracle.
+            // The time to start a program is not oracle time.
             let started = asked.duration_since(began).as_nanos() as u64;
             Ok(Away { spent_ns, pipe_ns: started + total - spent_ns })
         })
     }
 
-    /// Keeps other threads that share the program of this one from asking a group of questions meanwhile: only answers to what
-    /// was announced last are read.
+    /// Prevents other threads that share this thread's program from announcing a group of questions in the meantime, because only answers to
+    /// the last announcement are read.
     pub fn turn(&self) -> MutexGuard<'_, ()> {
         self.turns[self.slot()].lock()
     }
@@ -179,8 +179,8 @@ impl Pool {
         })
     }
 
-    /// Does something with the program of this thread, started first if there is none; `work` gets the time before the
-    /// start. A program at fault is killed, and the next call starts a new one.
+    /// Calls `work` with the program of this thread, which is started first if necessary, and with the time before the start. A program
+    /// that fails is killed, and the next call starts a new one.
     fn with_program<T>(&self, work: impl FnOnce(&mut Program, Instant) -> Result<T>) -> Result<T> {
         let mut slot = self.lock();
         let began = Instant::now();
@@ -252,7 +252,7 @@ impl Program {
         child.send(out)?;
         let line = child.line(LONGEST_LINE)?;
         if line != format!("echo {length}") {
-            return Err(child.fault(format!("answered out of turn: '{}' when {}", shorten(&line), Doing::Echo)));
+            return Err(child.fault(format!("sent an unexpected line '{}' when {}", shorten(&line), Doing::Echo)));
         }
         let same = child.bytes(length)? == &out[out.len() - length..];
         let ns = began.elapsed().as_nanos() as f64;
@@ -278,7 +278,7 @@ impl Program {
         let child = &mut self.child;
         if !child.unread().is_empty() {
             let text = shorten(&String::from_utf8_lossy(child.unread()));
-            return Err(child.fault(format!("answered out of turn, before it was asked: '{text}'")));
+            return Err(child.fault(format!("sent output before any request: '{text}'")));
         }
         child.begin(Doing::Term(question, terms.first().copied().unwrap_or_default()), self.limit);
         child.send(&self.out)?;
@@ -294,7 +294,7 @@ impl Program {
         let line = child.line(LONGEST_LINE)?;
         let bytes = answer.read_line(&line, d).map_err(|what| child.fault(format!("{what} (when {doing})")))?;
         if answer.term != term {
-            return Err(child.fault(format!("answered out of turn: term {} when {doing}", answer.term)));
+            return Err(child.fault(format!("answered for term {} when {doing}", answer.term)));
         }
         let read = answer.read_numbers(child.bytes(bytes)?, d);
         read.map_err(|what| child.fault(what))?;

@@ -1,5 +1,5 @@
-//! Programs as the oracle of a [`Problem`]: φ^i are dense vectors, planes are what the program gives. On the way its
-//! answers are checked as far as that costs little: off the clock, or in one call of many.
+//! Programs as the oracle of a [`Problem`]: φ^i are dense vectors, and planes are the answers of the program. Its answers are
+//! checked as far as that costs little: off the clock, or in one call of many.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -151,7 +151,7 @@ impl ProgramProblem {
             self.note("no bound", || text.into());
             return Certificate { proven: false, ..Certificate::exact(value, operations) };
         };
-        // A bound below a plane is no bound: it proves nothing.
+        // A bound below a plane is wrong and proves nothing.
         let sound = value - bound <= rounding;
         if !sound {
             self.note("low bound", || {

@@ -456,7 +456,7 @@ impl Bench<'_> {
              say so (`exact no`)"
         });
         let negative = if self.constant == self.terms.len() {
-            "the answers do not depend on w: the oracle must find the best labelling anew at each w, not return a stored one"
+            "the answers do not depend on w: the oracle must compute the best labelling for each w, not return a stored one"
         } else {
             negative.unwrap_or(if failed(MAXIMAL) || failed(SAME) {
                 maximal

@@ -14,7 +14,7 @@ use crate::study::break_even::{BreakEvenRow, BreakEvenSet};
 use crate::study::estimate::interval_name;
 use crate::study::paired::Paired;
 
-/// Most solvers whose lines a reader can distinguish.
+/// Maximum number of solvers whose lines a reader can distinguish.
 const MOST_SOLVERS: usize = 9;
 
 pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
@@ -56,7 +56,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
             "line = median over pairs with one seed, band = {interval}; k = 1: the oracle as the clock counts it; dashed: the \
              paper's (BCFW's oracle share as in the paper)"
         ),
-        "triangle = bound, the median lies where it points: runs ended before the gap".to_owned(),
+        "triangle = bound, because runs ended before the gap; it points towards the median".to_owned(),
     ];
     scene.svg("oracle cost", datasets, |sheet| {
         chart::rows(sheet, &rows, [16.0, 132.0])?;

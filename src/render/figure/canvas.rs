@@ -47,7 +47,7 @@ pub fn drawn() -> usize {
     DRAWN.get()
 }
 
-/// A figure while it is drawn, and how much of it is taken.
+/// A figure that is being drawn, and the height that is used so far.
 pub struct Sheet<'a> {
     root: Area<'a>,
     height: f64,
@@ -159,7 +159,7 @@ pub fn heading(area: &Area, title: &str, middle: f64) -> Drawn {
     bold(area, clip(title, 11.0, WIDTH - 8.0), (4.0, middle), 10.0)
 }
 
-/// A title, and in place of a panel why it shows nothing.
+/// A title and, in place of a panel, the reason why it is empty.
 pub fn nothing(area: &Area, title: &str, why: &str) -> Drawn {
     let (width, height) = size(area);
     words(area, title, (width / 2.0, 1.5), TEXT, TOP)?;

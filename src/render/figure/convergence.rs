@@ -9,7 +9,7 @@ use crate::render::style::{self, Style};
 use crate::study::{Axis, Bands, Quantity, Series, View};
 use crate::text::seconds;
 
-/// Most solvers whose bands lose repeats that a legend names.
+/// Maximum number of solvers with a changing number of repeats that a legend names.
 const MOST_CHANGES: usize = 4;
 
 pub struct BandFigure {
@@ -40,8 +40,8 @@ pub const DYNAMICS: BandFigure = BandFigure {
     ..ORACLE
 };
 
-/// How many leading positions of a series are drawn: to where at least half of its repeats still run. One that has reached
-/// its gap does not go on: the axis reaches to the end of the last solver.
+/// The number of leading positions of a series that are drawn: up to the last one at which at least half of its repeats still run. A
+/// repeat that has reached its gap no longer runs. The axis ends where the last line ends.
 pub fn drawn_length(bands: &Bands) -> usize {
     let most = bands.count.iter().copied().max().unwrap_or(0);
     bands.running.iter().rposition(|running| 2 * running >= most).map_or(0, |at| at + 1)
@@ -135,7 +135,7 @@ fn notes(kind: &BandFigure, curves: &[DrawnCurve]) -> Vec<String> {
     let (failed, censored) = (sum(|s| s.failed), sum(|s| s.censored));
     if failed > 0 {
         let counted =
-            if censored > 0 { format!("; {censored} of them count as far as they went") } else { String::new() };
+            if censored > 0 { format!("; {censored} of them count until they failed") } else { String::new() };
         notes.push(format!("{failed} of {} runs failed{counted}", failed + sum(|s| s.completed)));
     }
     notes

@@ -13,7 +13,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     }
     let smallest = |s: &&Standing| s.targets.last().map_or(String::new(), |t| format!("{} to {}", s.title, gap(*t)));
     let mut notes = vec![format!(
-        "over seeds and relative gaps to the certified optimum, two a decade from 1 as far as it is known: {}",
+        "over seeds and relative gaps to the certified optimum, two per decade from 1 to the smallest that is compared: {}",
         standings.iter().map(smallest).collect::<Vec<_>>().join(", ")
     )];
     notes.extend(absent(&standings));
@@ -59,7 +59,7 @@ pub fn absent(standings: &[&Standing]) -> Option<String> {
     (!absent.is_empty()).then(|| format!("not on every data set: {}", absent.join(", ")))
 }
 
-/// The lines of a measure, solvers of one label put together over data sets.
+/// The lines of a measure; each combines the runs of one solver label over all data sets.
 fn lines(scene: &Scene<'_>, standings: &[&Standing], measure: Measure) -> Vec<Steps> {
     let mut lines: Vec<(&str, Steps)> = Vec::new();
     for member in standings.iter().flat_map(|standing| &standing.members) {

@@ -31,7 +31,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     }
     let interval = interval_name(fewest_pairs(blocks.iter().map(|(standing, _)| *standing)).unwrap_or(0));
     let notes = [
-        format!("how many times as fast as {REFERENCE}; right of the line is faster"),
+        format!("speed-up over {REFERENCE}; right of the line is faster"),
         format!(
             "dot = median over pairs with one seed, line = {interval}; filled = solver time, hollow = oracle calls"
         ),

@@ -1,7 +1,7 @@
 //! Results → SVG, PNG and PDF figures.
 //!
-//! [`FIGURES`] is the list of them, one file per figure draws it. [`canvas`] and [`chart`] are what all of them draw with, [`files`]
-//! makes files of drawings.
+//! [`FIGURES`] lists them; each has a file of its own. All of them draw with [`canvas`] and [`chart`], and [`files`] writes drawings
+//! to files.
 
 mod breakeven;
 pub mod canvas;
@@ -61,7 +61,7 @@ impl Scene<'_> {
         convergence::draw(kind, &self.results.own, &self.styles, &self.shown, datasets)
     }
 
-    /// The same of what was run in the paper's regime; `None` when nothing was, or when nothing else was.
+    /// The same for the runs in the paper's regime; `None` when there are none, or no others.
     fn regime_bands(&self, kind: &convergence::BandFigure, datasets: &[&str]) -> Result<Option<String>> {
         let regime = self.results.regime.as_ref().filter(|_| self.results.all_costs.is_some());
         let Some(frames) = regime else { return Ok(None) };
@@ -113,7 +113,7 @@ pub fn draw(
             None => left_out.push(row),
         }
         for (dataset, stem) in datasets.iter().zip(&stems).filter(|_| per_dataset && row.per_dataset) {
-            // The only data set is all of them.
+            // With a single data set, its figure would equal the one over all.
             let only = overall.clone().filter(|_| datasets.len() == 1);
             let svg = if only.is_some() { only } else { (row.draw)(&scene, &[dataset])? };
             figures.extend(svg.map(|svg| Figure { row, name: format!("{}_{stem}", row.name), overall: false, svg }));

@@ -147,7 +147,7 @@ fn violin(area: &Area, histogram: &Histogram<u64>, fill: Option<Style>, y: f64, 
     if histogram.is_empty() {
         return Ok(());
     }
-    // Bins thinner than a hair are the long tail; its quantiles are in the profile table.
+    // Very thin bins are the long tail, whose quantiles are in the table of oracle time.
     let bins: Vec<(f64, f64)> = density(histogram).into_iter().filter(|(_, height)| *height > 0.005).collect();
     for part in bins.chunk_by(|a, b| b.0 - a.0 < 1.5 * BIN) {
         let upper = part.iter().map(|(p, height)| (span.at(*p), y - 6.5 * height));

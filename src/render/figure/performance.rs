@@ -1,5 +1,5 @@
-//! Performance profiles and the matrix of speed-ups: for solver time and oracle calls how often each solver is within a factor
-//! of the best, with its score, and every solver against every other.
+//! Performance profiles (how often each solver is within a factor of the best, with its score) and the matrix of pairwise speed-ups,
+//! for solver time and for oracle calls.
 
 use plotters::prelude::*;
 
@@ -43,7 +43,7 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
     })
 }
 
-/// The lines of a profile. Where they end together, names are in the order of the scores.
+/// The lines of a profile, in the order of the scores, which is also that of names whose lines end at the same height.
 fn lines(scene: &Scene<'_>, profile: &Profile) -> Vec<Steps> {
     let mut sorted: Vec<_> = profile.lines.iter().collect();
     sorted.sort_by(|a, b| b.score.value.total_cmp(&a.score.value));
@@ -57,17 +57,17 @@ fn lines(scene: &Scene<'_>, profile: &Profile) -> Vec<Steps> {
 
 fn notes(standings: &[&Standing], matrices: &[Matrix]) -> Vec<String> {
     let mut notes = vec![
-        "a problem = a gap of a data set that a solver reaches in the median; a profile ranks against the best only: \
-         read it beside the matrix"
+        "problem: a gap of a data set that a solver reaches in the median; a profile ranks against the best solver only, so \
+         read it together with the matrix"
             .to_owned(),
-        "matrix: median over seeds of the median over gaps; ≥ and ≤ where runs ended before".to_owned(),
+        "matrix: median over seeds of the median over gaps; ≥ and ≤ where runs ended before a gap".to_owned(),
     ];
     notes.push(match fewest_pairs(standings.iter().copied()).filter(|pairs| *pairs >= FEWEST_PAIRS) {
         Some(_) => {
             let most = matrices.iter().map(Matrix::comparisons).max().unwrap_or(0);
-            let each = if standings.len() > 1 { ", on each data set; ± = they disagree" } else { "" };
+            let each = if standings.len() > 1 { ", on each data set; ±: the data sets disagree" } else { "" };
             format!(
-                "colour: faster (blue) or slower (orange), intervals of {most} comparisons together are clear of 1{each}"
+                "colour: faster (blue) or slower (orange), where the simultaneous interval ({most} comparisons) does not contain 1{each}"
             )
         }
         None => "no colours: too few seeds for intervals".to_owned(),

@@ -1,5 +1,5 @@
-//! Step functions: per solver the ascending positions at which it rises → a panel with the share that lies to the left, and a
-//! name at the end of every line.
+//! Step functions: the ascending positions at which each line rises → a panel with the share of positions to the left, and a name at
+//! the end of every line.
 
 use plotters::prelude::*;
 
@@ -13,12 +13,12 @@ pub const LINE: f64 = 9.0;
 pub const NAMES: f64 = 112.0;
 
 pub struct Steps {
-    /// Written at its end.
+    /// The name at the end of the line.
     pub name: String,
     pub style: Style,
-    /// Where it rises, ascending.
+    /// Positions at which the line rises, ascending.
     pub at: Vec<f64>,
-    /// How many times it could rise.
+    /// The number of steps at which the line would reach 1.
     pub of: usize,
 }
 
@@ -57,7 +57,7 @@ pub fn draw(area: &Area, titles: [&str; 2], lines: &[Steps], end: Option<f64>) -
             path.push((at, share));
         }
         path.push((right, share));
-        // Coordinates of the whole figure, drawn on a part of it.
+        // The coordinates are those of the whole figure, of which this panel is a part.
         ends.push((line, chart.map_coordinate(&(right, share)).1 - area.get_base_pixel().1));
         chart.draw(&PathElement::new(path, stroke(line.style.color, 1.1)))?;
     }

@@ -19,7 +19,7 @@ use crate::table::{Cell, Table, cells};
 
 pub struct Beside<'a> {
     pub sides: [Page<'a>; 2],
-    /// The comparison of the second with the first, or why it was not possible.
+    /// The comparison of the second folder with the first, or the reason why they cannot be compared.
     pub compared: std::result::Result<Comparison, String>,
 }
 
@@ -30,24 +30,24 @@ pub fn html(beside: &Beside<'_>) -> Result<String> {
         section(
             "ratios",
             "Ratios",
-            "As <code>ssvm-bench compare A B</code> prints them: runs of one data set, solver, repeat and seed are paired, ≥ and \
-             ≤ where runs ended before the gap; better and worse need an interval that is wholly beyond 5 %, \
-             same one that is wholly within, others are undecided.",
+            "As <code>ssvm-bench compare A B</code> prints them: runs of one data set, solver, repeat and seed are paired; ≥ and \
+             ≤ mark runs that ended before the gap. <i>Better</i> and <i>worse</i> require an interval entirely beyond 5 %, \
+             <i>same</i> one entirely within 5 %; anything else is <i>undecided</i>.",
             ratios(beside),
         ),
         section("claims", "Claims of the paper", "", claims(beside)),
         section(
             "targets",
             "Time to gap",
-            "Median solver time and iterations at which the gap crosses the target, in brackets the repeats that reached it. \
-             Ratios are above.",
+            "Median solver time and iterations at which the gap crosses the target; brackets contain the number of repeats that \
+             reached it. The ratios are in the first section.",
             targets(beside),
         ),
         section("oracle", "Oracle time", "", oracle(beside)),
         section(
             "figures",
             "Figures",
-            "Each folder's own, over all its data sets; axes end where its runs end, so read the numbers, not the heights.",
+            "The figures of each folder, over all its data sets. Axes end where the runs of the folder end, so compare numbers, not heights.",
             figures(beside),
         ),
     ];
@@ -71,7 +71,7 @@ fn head(letter: &str, page: &Page) -> Markup {
     }
 }
 
-/// The data sets that stand beside each other with one heading for both, in the order of the first folder.
+/// Pairs of corresponding data sets with a heading for both, in the order of the first folder.
 fn pairs<'a>(beside: &'a Beside<'_>) -> Vec<(&'a str, &'a str, String)> {
     let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
     let (own, others) = (a.datasets(), b.datasets());
@@ -91,8 +91,8 @@ fn pairs<'a>(beside: &'a Beside<'_>) -> Vec<(&'a str, &'a str, String)> {
     pairs
 }
 
-/// The series of the other folder with the same setting of the solver, on the data set that stands beside its own. Labels do
-/// not say that: they name only what differs inside a folder.
+/// The series of the other folder with the same setting of the solver, on the corresponding data set. Labels cannot be compared for
+/// this, because they contain only what differs inside a folder.
 fn partner(a: &View, at: usize, b: &View, dataset: &str) -> Option<usize> {
     let key = &a.series[at].key;
     let is_same = |other: &SeriesKey| (&other.solver, other.oracle_cost) == (&key.solver, key.oracle_cost);
@@ -103,7 +103,7 @@ fn partner(a: &View, at: usize, b: &View, dataset: &str) -> Option<usize> {
 /// The tables, or a sentence when they have no row.
 fn nonempty(tables: &[Table]) -> Markup {
     html! {
-        @if tables.iter().all(|table| table.rows.is_empty()) { p { "The two folders have nothing of this in common." } }
+        @if tables.iter().all(|table| table.rows.is_empty()) { p { "The two folders have no such data in common." } }
         @for table in tables.iter().filter(|table| !table.rows.is_empty()) { (table.html()) }
     }
 }
@@ -145,7 +145,7 @@ fn ratios(beside: &Beside<'_>) -> Markup {
     let mut table = tables::findings::table(findings, usize::MAX);
     let same = findings.iter().filter(|f| f.judgement == Judgement::Same && f.ratio.is_none()).count();
     let more = if same > 0 { format!("; {same} more are the same on both sides") } else { String::new() };
-    table.title = format!("From A to B, the confidence holds for all intervals together{more}");
+    table.title = format!("B over A, with simultaneous intervals{more}");
     if table.rows.is_empty() && same > 0 {
         return html! { p { "All " (same) " metrics are the same on both sides." } };
     }

@@ -7,7 +7,7 @@ use crate::render::figure::convergence::drawn_length;
 use crate::render::style;
 use crate::study::{Axis, Band, Bands, Quantity, View};
 
-/// Most positions of one line in the page.
+/// Maximum number of positions of one line in the page.
 const MOST: usize = 300;
 
 /// All data sets with their series and bands.

@@ -87,8 +87,8 @@ fn shell(title: &str, header: &Markup, sections: &[PageSection], data: Option<&s
     page.into_string()
 }
 
-/// A page runs its own script and nothing else, and loads nothing: what a name might smuggle in is dead. Attributes may have
-/// a style of their own: the figures do.
+/// A page runs its own script only and loads nothing, so a script hidden in a name cannot run. Style attributes are allowed, because
+/// the figures have them.
 fn policy(script: &str) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(

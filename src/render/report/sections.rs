@@ -39,10 +39,10 @@ pub(super) fn all(page: &Page) -> Vec<PageSection> {
         section(
             "targets",
             "Time to gap",
-            "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; in \
-             brackets the repeats that reached it, others count as infinite. With many solvers these are the paper's; the league \
-             has all. Ratios are medians over pairs of runs with one seed, with an interval, ≥ and ≤ where runs ended before \
-             the gap; the second solver is called faster or slower only where the whole interval says so.",
+            "Median solver time and iterations at which the gap crosses the target, interpolated between evaluations; brackets \
+             contain the repeats that reached it, and the others count as infinite. With many solvers, only those of the paper are \
+             shown; the league has all. Ratios are medians over pairs of runs with the same seed, with an interval, and ≥ or ≤ where \
+             runs ended before the gap. The second solver is called faster or slower only if the whole interval is on one side of 1.",
             targets(&results.own),
         ),
         section("league", "League", "", league(page)),
@@ -50,15 +50,15 @@ pub(super) fn all(page: &Page) -> Vec<PageSection> {
         section(
             "figures",
             "Figures",
-            "As <code>ssvm-bench figures</code> writes them, over all data sets; those that reproduce one of the paper with \
-             its caption.",
+            "The figures that <code>ssvm-bench figures</code> writes, over all data sets; those that reproduce a figure of the paper \
+             have its caption.",
             figures(page),
         ),
         section(
             "certified",
             "Certified gaps",
             "Where the max-oracle is not exact, the primal is bounded from above and the gap is the certified one. Slack is the \
-             part of it that an exact oracle might take away; a term is proven when its bound is met.",
+             part of it that an exact oracle might remove; a term is proven when its bound is attained.",
             certified(results).html(),
         ),
         section("runs", "Runs", "", runs(results)),
@@ -96,7 +96,7 @@ pub(super) fn summary(page: &Page) -> Markup {
     }
 }
 
-/// Which commit made the runs; red when they do not have one in common.
+/// The commit that made the runs; red when they come from several.
 fn made_by(origin: &Origin) -> Markup {
     let runs = |(commit, runs): (&String, &u64)| {
         let plural = if *runs == 1 { "" } else { "s" };

@@ -16,8 +16,8 @@ pub fn factor(k: f64) -> String {
     }
 }
 
-/// At which oracle costs a solver is faster or slower than BCFW, and where the medians are equal. Only costs that were run are
-/// named, and only those are called faster or slower whose whole interval, bounds included, is on one side of 1.
+/// The oracle costs at which a solver is faster or slower than BCFW, and those at which the medians are equal. Only costs that were
+/// run are named, and *faster* and *slower* require the whole interval, bounds included, on one side of 1.
 pub fn crossings(costs: &[f64], row: &BreakEvenRow) -> String {
     if too_few(row.pairs).is_some() || row.ratios.iter().flatten().any(|ratio| ratio.busy) {
         return "not judged".to_owned();
@@ -72,7 +72,7 @@ pub fn heads(table: &BreakEven) -> Vec<String> {
 
 fn head(set: &BreakEvenSet) -> String {
     let paper = match (set.paper_share, set.paper_cost()) {
-        (Some(share), Some(k)) => format!("; {} as in the paper at k = {}", percent(share), number(k)),
+        (Some(share), Some(k)) => format!("; the paper's {} is at k = {}", percent(share), number(k)),
         _ => String::new(),
     };
     let rows = if set.targets.is_empty() {
@@ -106,7 +106,9 @@ pub fn advice(advice: &Advice, width: usize) -> String {
         percent(advice.share)
     ));
     if advice.clock == "virtual" {
-        say("seconds are those of the virtual clock, which counts operations; use --share if you know BCFW's share");
+        say(
+            "seconds are those of the virtual clock, which counts operations; if you know BCFW's oracle share, use --share instead",
+        );
     }
     if advice.read_at != advice.cost {
         let read = factor(advice.read_at);
@@ -115,7 +117,7 @@ pub fn advice(advice: &Advice, width: usize) -> String {
                 "not judged: nothing was run at this cost; the ratios are those at the end of the table, k = {read}"
             )
         } else {
-            format!("the table ends at k = {read}, which is close; its ratios are used")
+            format!("the table ends at k = {read}, which is close enough; the ratios there are used")
         });
     }
     if let Some(few) = advice.busy.clone().or_else(|| advice.targets.iter().find_map(few_pairs)) {
@@ -132,7 +134,7 @@ pub fn advice(advice: &Advice, width: usize) -> String {
         let bounds: Vec<&str> = ended.map(|one| one.display.as_str()).collect();
         if !bounds.is_empty() {
             let names = bounds.join(", ");
-            let last = format!("last, because runs ended before the gap and only a bound is known: {names}");
+            let last = format!("ranked last, because runs ended before the gap and only a bound is known: {names}");
             out.push_str(&wrapped(&last, width, 0));
         }
         let mut table = Table::new("", [("solver", Text), ("time over BCFW's", Values)]);
@@ -144,7 +146,7 @@ pub fn advice(advice: &Advice, width: usize) -> String {
     out
 }
 
-/// Why no solver is the fastest, where none has enough pairs.
+/// The reason why no solver is called the fastest, if none has enough pairs.
 fn few_pairs(choice: &Choice) -> Option<String> {
     choice.solvers.iter().map(|one| one.ratio.pairs).max().and_then(too_few)
 }
@@ -156,7 +158,7 @@ fn fastest(advice: &Advice, choice: &Choice) -> String {
     let unbeaten = choice.solvers.iter().filter(|one| choice.fastest.contains(&one.solver));
     let names = unbeaten.map(|one| one.display.as_str()).collect::<Vec<_>>();
     let text = match (&names[..], choice.ended) {
-        ([], 0) => return "not judged, the table compares solvers with BCFW only".to_owned(),
+        ([], 0) => return "not judged: the table compares solvers with BCFW only".to_owned(),
         ([], _) => "no solver reached it in the median".to_owned(),
         ([only], 0) => (*only).to_owned(),
         (names, ended) => undecided(names, ended),
@@ -171,8 +173,8 @@ fn fastest(advice: &Advice, choice: &Choice) -> String {
 pub fn undecided(reached: &[&str], ended: usize) -> String {
     let ended = match ended {
         0 => String::new(),
-        1 => "1 other ended too early to tell".to_owned(),
-        more => format!("{more} others ended too early to tell"),
+        1 => "1 other ended too early to be compared".to_owned(),
+        more => format!("{more} others ended too early to be compared"),
     };
     match reached {
         [only] => format!("undecided: {only} reached it, {ended}"),

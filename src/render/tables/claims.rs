@@ -47,7 +47,7 @@ pub fn table(claims: &[Claim]) -> Table {
 }
 
 fn at_a_glance(claims: &[Claim], mark: impl Fn(&Claim, bool) -> Cell) -> Table {
-    // In the order of the claims: a data set that only later claims name comes where they put it.
+    // Data sets in the order in which the claims name them.
     let mut datasets: Vec<(&str, &str)> = Vec::new();
     for claim in claims {
         let entry = (claim.dataset.as_str(), claim.title.as_str());
@@ -89,11 +89,11 @@ pub fn verdicts(claims: &[Claim]) -> Table {
     Table { title: title.to_owned(), ..table }
 }
 
-/// What a verdict comes to, and why.
+/// A verdict and the reason if it is undecided.
 type Judged = (Verdict, Option<Reason>);
 
-/// "12 hold, 1 does not hold, 2 undecided (most often: too few repeats), 4 not measured"; the same of the verdicts in the paper's
-/// regime, and of those that a cost model decides; and how many may be wrong.
+/// "12 hold, 1 does not hold, 2 undecided (most often: too few repeats), 4 not measured"; the same for the paper's regime and for
+/// verdicts that follow from a cost model; then the confidence.
 pub fn summary(claims: &[Claim]) -> String {
     let (mut own, mut there, mut model) = (Vec::new(), Vec::new(), Vec::new());
     for claim in claims {
@@ -110,13 +110,13 @@ pub fn summary(claims: &[Claim]) -> String {
         lines.push(format!("in the paper's regime: {}", counts(&there)));
     }
     if !model.is_empty() {
-        lines.push(format!("by the cost model of the clock, which says nothing about a machine: {}", counts(&model)));
+        lines.push(format!("by the cost model of the clock (no evidence about a machine): {}", counts(&model)));
     }
     let decided = |judged: &&Judged| matches!(judged.0, Verdict::Holds | Verdict::DoesNotHold);
     match own.iter().chain(&there).chain(&model).filter(decided).count() {
         0 => {}
         1 => lines.push(format!("1 verdict, {LEVEL}")),
-        all => lines.push(format!("{all} verdicts, each {LEVEL} by itself, not all of them together")),
+        all => lines.push(format!("{all} verdicts, each on its own {LEVEL}, not corrected for their number")),
     }
     lines.join("\n")
 }
@@ -162,8 +162,8 @@ struct VerdictLine<'a> {
     evidence: &'a str,
 }
 
-/// For a terminal of this width a line for each verdict, on this machine and then in the paper's regime, below the claim that it
-/// is about; to `explain`, with the whole of what was measured and the evidence below each.
+/// The text for a terminal of this width: one line per verdict below its claim, first on this machine, then in the paper's regime.
+/// With `explain`, the full measured value and the evidence follow each line.
 pub fn text(claims: &[Claim], width: usize, explain: bool, color: bool) -> String {
     let (mut own, mut there, mut costs) = (Vec::new(), Vec::new(), Vec::new());
     let is_run = |title: &str| claims.iter().any(|one| one.title == title && one.verdict != Verdict::NotMeasured);
@@ -197,7 +197,7 @@ pub fn text(claims: &[Claim], width: usize, explain: bool, color: bool) -> Strin
         [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided, Verdict::ByConstruction, Verdict::NotMeasured];
     let marks: Vec<String> = marks.iter().map(|verdict| format!("{} {}", verdict.mark(), verdict.name())).collect();
     let whole = if out.lines().any(|line| line.ends_with('…')) {
-        "; lines that end with … are whole with --explain"
+        "; --explain shows lines that end with … in full"
     } else {
         ""
     };
@@ -210,8 +210,8 @@ pub fn text(claims: &[Claim], width: usize, explain: bool, color: bool) -> Strin
     summary(claims).lines().fold(out, |out, line| out + &wrapped(line, width, 0))
 }
 
-/// The verdicts of one claim: the paper's value stands in the head where it is the same everywhere, else behind what was
-/// measured. What a line has no room for is cut: the reason, then the paper's value.
+/// The verdicts of one claim. The paper's value is in the heading if it is the same everywhere, otherwise after the measured value.
+/// A line that is too long is cut: first the reason, then the paper's value.
 fn paragraph(group: &[VerdictLine<'_>], width: usize, explain: bool, color: bool) -> String {
     let Some(first) = group.first().map(|line| line.claim) else { return String::new() };
     let title = CLAIMS.iter().find(|row| row.has(first)).map_or("", |row| row.title);
@@ -282,7 +282,11 @@ pub fn thresholds(sensitivities: &[Sensitivity]) -> Table {
 
 /// The same for a terminal of this width.
 pub fn thresholds_text(sensitivities: &[Sensitivity], width: usize) -> String {
-    let mut out = wrapped("Thresholds: value; what half and twice of it would change; sentence; reason", width, 0);
+    let mut out = wrapped(
+        "Thresholds: value, verdicts that change when it is halved or doubled, sentence of the paper, reason",
+        width,
+        0,
+    );
     let table = thresholds(sensitivities);
     for (row, threshold) in table.rows.iter().zip(&THRESHOLDS) {
         let text: Vec<String> = row.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! The verdicts of a gate or a comparison: what fails in full, what passes in counts.
+//! The verdicts of a gate or a comparison: failures in full, the rest as counts.
 
 use crate::gate::{Finding, Judgement};
 use crate::table::{Cell, Kind, Table};
@@ -7,7 +7,7 @@ use crate::text::{change, exact, wrapped};
 /// Most lines of one cell and verdict on the terminal; the files for machines hold them all.
 const MOST_LINES: usize = 6;
 
-/// For a terminal of this width. Metrics that are as they were are only counted, unless they carry an interval.
+/// The text for a terminal of this width. Unchanged metrics are only counted, unless they have an interval.
 pub fn text(findings: &[Finding], remark: Option<&str>, width: usize) -> String {
     let table = table(findings, MOST_LINES);
     let text = if table.rows.is_empty() { String::new() } else { table.text(width) + "\n" };
@@ -53,7 +53,7 @@ pub fn table(findings: &[Finding], most: usize) -> Table {
             cell += &format!(" and {} more", cells - 1);
         }
         let group = if cells > 1 { &group[..1] } else { group };
-        // One line more is no shorter than the line that says so.
+        // Showing the last finding takes no more space than saying that there is one more.
         let shown = if group.len() <= most.saturating_add(1) { group.len() } else { most };
         for finding in &group[..shown] {
             let (values, changed) = (values(finding), changed(finding));

@@ -40,8 +40,8 @@ impl Part {
         let text = include_str!("league.txt").lines().nth(self as usize).unwrap_or_default();
         text.replace("{reference}", REFERENCE).replace("{worst}", &WORST.to_string()).replace(
             "{intervals}",
-            "Intervals of medians lie between order statistics of the seeds and cover them in at least 95 % of all cases; of \
-             five seeds they reach from the smallest to the largest, which does so in 93.75 %.",
+            "Intervals of medians lie between order statistics of the seeds and cover the median in at least 95 % of all cases; \
+             with five seeds they reach from the smallest to the largest value, which covers it in 93.75 %.",
         )
     }
 }
@@ -49,9 +49,9 @@ impl Part {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
     pub part: Part,
-    /// Heading of its data set; empty for one over all of them.
+    /// Heading of its data set; empty for a section over all data sets.
     pub dataset: String,
-    /// With data set and subject as its title.
+    /// Its title consists of the data set and the subject.
     pub table: Table,
 }
 
@@ -109,7 +109,7 @@ pub fn sections(league: &League, parts: &[Part]) -> Vec<Section> {
     sections
 }
 
-/// Tables for a terminal of this width, each kind explained where it comes first.
+/// Tables for a terminal of this width. Each kind is explained at its first table.
 pub fn text(sections: &[Section], width: usize) -> String {
     let mut texts = Vec::new();
     for (at, Section { part, table, .. }) in sections.iter().enumerate() {
@@ -123,7 +123,7 @@ pub fn text(sections: &[Section], width: usize) -> String {
     texts.join("\n\n")
 }
 
-/// Per data set which solver is fastest to the tightest gap that at least half of them reach; without rows where none exists.
+/// One table per data set: the fastest solver to the tightest gap that at least half of the solvers reach; no rows without such a gap.
 pub fn leads(league: &League) -> Vec<Table> {
     league.standings.iter().map(lead).collect()
 }
@@ -161,8 +161,8 @@ fn lead(standing: &Standing) -> Table {
         table.push(cells);
     }
     let note = format!(
-        "{} Spent until a relative gap of {:e} to the optimum, the tightest that at least half of the solvers reached in the \
-         median, on the {} clock, with intervals over seeds.{}",
+        "{} Values are spent until a relative gap of {:e} to the optimum, the tightest gap that at least half of the solvers \
+         reached in the median, on the {} clock, with intervals over seeds.{}",
         [fastest(lead, Measure::Time, unjudged.is_some()), fastest(lead, Measure::Calls, unjudged.is_some())].join(" "),
         lead.target,
         standing.clock,
@@ -171,7 +171,7 @@ fn lead(standing: &Standing) -> Table {
     table.noted(note)
 }
 
-/// "MP-BCFW is fastest in solver time.", or the solvers that it is not clearly faster than.
+/// A sentence on the solver that spent least, and on those from which it does not differ clearly.
 fn fastest(lead: &Lead, measure: Measure, unjudged: bool) -> String {
     let cost = |row: &&LeadRow| row.costs.get(measure as usize).cloned();
     let open = |row: &&LeadRow| {
@@ -220,7 +220,7 @@ fn winners(standing: &Standing) -> Section {
     if standing.optimum.is_some() && !standing.too_small.is_empty() {
         let targets = listed(&standing.too_small);
         note += &format!(
-            " At the gaps {targets} nothing is compared, because its bounds are not as close (`ssvm-bench data optimum` narrows them)."
+            " Nothing is compared at {targets}, because the bounds of the optimum are further apart than these gaps (`ssvm-bench data optimum` narrows them)."
         );
     }
     let is_reached = |at: &usize| standing.winners.iter().any(|winners| winners[*at] != Winner::NotReached);
@@ -253,7 +253,7 @@ fn winners(standing: &Standing) -> Section {
     Section::new(Part::Winners, &standing.title, "who wins at which gap", table)
 }
 
-/// The solvers that the fastest one does not beat: by name those that reached the gap, by count those that ended before.
+/// The solvers that the fastest one does not beat: names of those that reached the gap, and the number of those that ended before.
 fn undecided(standing: &Standing, measure: Measure, at: usize, names: &[String]) -> String {
     let is_reached = |name: &&str| {
         let member = standing.members.iter().find(|member| member.display == **name);
@@ -407,7 +407,7 @@ fn profile(profile: &Profile) -> Table {
     table
 }
 
-const TOGETHER: &str = ", whose intervals hold together, at nominally 95 % (less with fewer than ten seeds)";
+const TOGETHER: &str = " with simultaneous intervals, at nominally 95 % (less with fewer than ten seeds)";
 
 /// Every solver over every other; `mark` gets their places and what is known of the speed-up.
 fn matrix(matrix: &Matrix, mark: impl Fn(usize, usize, Speedup) -> String) -> Table {
@@ -434,13 +434,13 @@ fn matrix(matrix: &Matrix, mark: impl Fn(usize, usize, Speedup) -> String) -> Ta
     table
 }
 
-/// The matrix over all data sets: a mark where all of them decide the same, counts where some do.
+/// The matrix over all data sets: a mark where all of them reach the same decision, counts where only some decide.
 fn pooled(league: &League, measure: Measure, over_all: &Matrix) -> Table {
     let names = &over_all.names;
     let decisions = |row: usize, column: usize| league.decisions(measure, &names[row], &names[column]);
     let mut table = matrix(over_all, |row, column, speedup| decided(&decisions(row, column), &speedup));
     table.note = table.note.replace(TOGETHER, "");
-    table.note += " Marks rest on the tables of the single data sets, in each of which the intervals hold together.";
+    table.note += " Marks combine those of the tables per data set, each of which has simultaneous intervals.";
     for (row, column) in (0..names.len()).flat_map(|row| (row + 1..names.len()).map(move |column| (row, column))) {
         let Decisions { faster, slower, .. } = decisions(row, column);
         if !faster.is_empty() && !slower.is_empty() {
@@ -451,7 +451,7 @@ fn pooled(league: &League, measure: Measure, over_all: &Matrix) -> Table {
     table
 }
 
-/// A value over data sets stands beside no mark of some of them only, nor for those on which nothing is compared.
+/// A value over all data sets is shown only if the mark is that of all of them and all are compared.
 fn decided(decisions: &Decisions<'_>, speedup: &Speedup) -> String {
     let counts = (decisions.faster.len(), decisions.slower.len(), decisions.undecided.len());
     match counts {

@@ -1,4 +1,4 @@
-//! What was found → tables and text for people, and long tables for programs: one file per subject.
+//! Findings → tables and text for people, and long tables for programs: one file per subject.
 
 pub mod breakeven;
 pub mod claims;
@@ -13,8 +13,8 @@ use crate::text::wrapped;
 /// Why a text about a folder without data of the paper has no claims.
 pub const NO_CLAIMS: &str = "The paper's claims are left out: none of its data sets was run.";
 
-/// What a result folder is read for, for a terminal of this width: the verdicts on the paper's claims, or which solver is fastest
-/// where no data set of the paper was run.
+/// The first text about a result folder, for a terminal of this width: the verdicts on the paper's claims or, if no data set of the
+/// paper was run, the fastest solver on each data set.
 pub fn opening(summary: &Summary, width: usize, color: bool) -> String {
     if !summary.has_paper_data() {
         let leads = league::leads(&summary.league).iter().map(|table| table.text(width) + "\n").collect::<String>();

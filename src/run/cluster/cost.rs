@@ -1,4 +1,4 @@
-//! What a submission will do and what it will cost: printed before it is done.
+//! A forecast of a submission and its cost, printed before it is made.
 
 use super::ClusterJob;
 use crate::text::{bytes, duration};
@@ -48,7 +48,7 @@ impl SubmissionCost {
                 duration(limit),
                 job.lead_s()
             ),
-            None => "what the partition allows: no --time is given".to_owned(),
+            None => "the limit of the partition, because --time is not given".to_owned(),
         };
         format!(
             "{}: {} runs in {} shards, {} runs done; {tasks} shards to submit with {due} runs{queued}\n\
@@ -71,7 +71,7 @@ impl SubmissionCost {
         )
     }
 
-    /// What is likely to go wrong.
+    /// Warnings about likely problems.
     pub fn warnings(&self, job: &ClusterJob) -> Vec<String> {
         let mut lines = Vec::new();
         if self.timed && !job.exclusive {
@@ -86,7 +86,7 @@ impl SubmissionCost {
         if run > limit {
             let needed = duration(run);
             lines.push(format!(
-                "warning: the longest run takes about {needed}, more than the limit of {text}: it would never end; give more time"
+                "warning: the longest run takes about {needed}, more than the limit of {text}, so it can never finish; set a longer --time"
             ));
         } else if task > limit {
             let needed = duration(task);

@@ -28,14 +28,14 @@ pub struct Jobs {
 pub struct Submission {
     pub unix_s: u64,
     pub arrays: Vec<Submitted>,
-    /// The array that SLURM was asked to take when the submission ended, in whatever way.
+    /// The array whose submission was in progress when the command ended, in whatever way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
     /// The job that gathers the results.
     pub gather: Option<u64>,
 }
 
-/// An array that SLURM took.
+/// An array that SLURM accepted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Submitted {
     pub job: u64,
@@ -71,8 +71,8 @@ impl Jobs {
         })
     }
 
-    /// The right to submit from a folder, which one process has at a time: what it finds in the queue and what it adds is then
-    /// one step for all others.
+    /// The right to submit from a folder, which one process has at a time. For other processes, reading the queue and adding to it are
+    /// then one step.
     pub fn lock(out: &Path) -> Result<SharedFile> {
         SharedFile::lock(&Self::path(out))
     }
@@ -82,7 +82,7 @@ impl Jobs {
         file.write(&(text + "\n"))
     }
 
-    /// Takes the arrays that are in the queue although their submission was interrupted before it recorded their number.
+    /// Records the arrays that are in the queue although their submission was interrupted before it recorded their number.
     pub fn adopt(&mut self, tasks: &[QueueTask]) {
         for submission in &mut self.submissions {
             let Some(asked) = &submission.asked else { continue };
@@ -119,7 +119,7 @@ pub fn ranges(numbers: &[usize]) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
-/// Most numbers of a text; no queue has as many indices.
+/// Maximum number of indices in a text, more than any queue has.
 const MOST: usize = 5_000_000;
 
 /// The numbers of a text such as `1-3,7,10-20:5%4`; `None` when it was cut (`…`) or is something else.

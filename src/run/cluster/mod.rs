@@ -78,7 +78,7 @@ impl ClusterJob {
     /// Seconds before the time limit at which no new run is started: time for the longest one to end. At most half the
     /// limit, since a task that is signalled when it begins does nothing.
     pub fn lead_s(&self) -> u64 {
-        /// SLURM sends a signal up to a minute early, so that a shorter lead is a matter of luck.
+        /// SLURM sends a signal up to a minute early, so a shorter lead is not reliable.
         const SHORTEST: f64 = 60.0;
         /// The longest that `--signal` takes.
         const LONGEST: f64 = 65535.0;

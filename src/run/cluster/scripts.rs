@@ -80,7 +80,7 @@ impl ClusterJob {
         id_file(Path::new(&self.out)).to_string_lossy().into_owned()
     }
 
-    /// A value of `sbatch --output`. A percent sign in the folder is no pattern.
+    /// A value of `sbatch --output`, with percent signs of the folder escaped.
     fn slurm_log(&self, name: &str) -> String {
         sbatch_word(&format!("{}/{SLURM_FOLDER}/{name}.log", self.out.replace('%', "%%")))
     }
@@ -113,7 +113,7 @@ pub fn quoted(word: &str) -> String {
     shlex::try_quote(word).unwrap_or_default().into_owned()
 }
 
-/// A word for an option line (`#SBATCH …`). Its reader knows quotes, and a backslash before any character but a blank.
+/// A word for an option line (`#SBATCH …`), in which sbatch accepts quotes, and a backslash before any character except a blank.
 fn sbatch_word(word: &str) -> String {
     if !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-+=/.,:@%^".contains(c)) {
         return word.to_owned();

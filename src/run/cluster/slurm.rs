@@ -1,4 +1,4 @@
-//! SLURM's own programs: calls of `sbatch`, `squeue` and `scontrol`, and what they print.
+//! Calls of SLURM's programs `sbatch`, `squeue` and `scontrol`, and parsers of their output.
 //!
 //! Versions of `squeue --json` differ in how they write numbers (`5`, or `{"set": true, "number": 5}`) and states
 //! (`"RUNNING"`, or `["RUNNING", "COMPLETING"]`); all of them are read.
@@ -65,7 +65,7 @@ fn call_within(program: &'static str, arguments: &[&str], patience: Duration) ->
     Ok(String::from_utf8_lossy(&printed).into_owned())
 }
 
-/// Reads a pipe, up to a byte more than [`MOST`]; then it is closed, and what writes to it fails.
+/// Reads a pipe, up to one byte more than [`MOST`]. The pipe is then closed, so that further writes fail.
 fn reader(pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -149,12 +149,12 @@ pub struct QueueTask {
     /// Indices in the array; `None` where the queue does not list them.
     pub indices: Option<Vec<usize>>,
     pub phase: Phase,
-    /// The phase in SLURM's word.
+    /// The state as SLURM names it.
     pub state: String,
-    /// In SLURM's word; empty for none.
+    /// The reason as SLURM names it; empty without one.
     pub reason: String,
     pub nodes: String,
-    /// What the submission called it.
+    /// The comment that the submission gave it.
     pub comment: String,
     /// When its time limit ends it.
     pub ends_unix_s: Option<u64>,
@@ -187,7 +187,7 @@ fn queue_task(job: &Value) -> Option<QueueTask> {
     Some(QueueTask {
         job: array.or(number("job_id"))?,
         indices,
-        // A state that is not known here is not taken for the end.
+        // An unknown state does not count as ended.
         phase: phase(state).unwrap_or(Phase::Running),
         state: state.to_owned(),
         reason: word("state_reason"),

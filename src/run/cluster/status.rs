@@ -65,9 +65,9 @@ pub enum ShardState {
     Done,
     /// A task of it has a node.
     Running,
-    /// A task of it waits.
+    /// A task of it is waiting.
     Pending,
-    /// It was submitted, is over, and runs of it are missing.
+    /// It was submitted and has ended, but some of its runs are missing.
     Failed,
     /// Not submitted, or not known.
     Open,
@@ -100,7 +100,7 @@ pub struct ShardStatus {
     pub reason: String,
 }
 
-/// The task of a shard that is furthest: job, index in its array, and its entry in the queue.
+/// The most advanced task of a shard: job, index in its array, and its entry in the queue.
 type LastTask<'q> = (u64, usize, Option<&'q QueueTask>);
 
 /// All shards, in order. Without a queue (`None`) it is not known what runs. `log` gives the last line of the log of a task
@@ -193,7 +193,7 @@ pub fn summary(shards: &[ShardStatus]) -> String {
     format!("{} shards: {}; {done} of {runs} runs are done{left}", shards.len(), counts.join(", "))
 }
 
-/// A row for each shard, or for several that are alike; one for each when asked for. For a terminal of this width.
+/// The table for a terminal of this width: one row per group of similar shards or, if requested, one row per shard.
 pub fn table(shards: &[ShardStatus], all: bool, width: usize) -> String {
     let mut groups: Vec<Vec<&ShardStatus>> = Vec::new();
     for shard in shards {

@@ -19,7 +19,7 @@ use crate::store::manifest::Manifest;
 use crate::store::{self, RunRecord, Status};
 use ssvm::drive::TracePoint;
 
-/// What a merge did.
+/// The result of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Merged {
     /// Result folders that were read, shards included.
@@ -28,9 +28,9 @@ pub struct Merged {
     pub runs: u64,
     /// Failed ones among them.
     pub failed: u64,
-    /// Records that a better one of the same run replaces.
+    /// Records that were replaced by a better record of the same run.
     pub doubles: u64,
-    /// Files that are no sound record; copies are in `damaged/` of the result.
+    /// Files that are not sound records; copies are in `damaged/` of the result.
     pub damaged: Vec<String>,
     /// Names of its configs.
     pub plans: Vec<String>,
@@ -132,7 +132,7 @@ impl Merge {
             if !expected.same(&plans) {
                 let (other, names, first) = (plans.names(), expected.names(), folder.display());
                 let message = format!(
-                    "has runs of another plan, {other}, than {first}, which has {names}; merge only folders of the \
+                    "has runs of {other}, but {first} has runs of {names}; merge only folders of the \
                      same configs"
                 );
                 return Err(Error::file(top, message));
@@ -151,7 +151,7 @@ impl Merge {
             Err(error) => error,
         };
         self.merged.damaged.push(error.to_string());
-        // What the system refuses to read stays where it is.
+        // A file that the system refuses to read stays in place.
         if !matches!(error, Error::Io { .. }) {
             let names = [store.dir(), path].map(|path| path.file_name().unwrap_or_default().to_string_lossy());
             self.unusable.push((path.to_owned(), names.join(".")));
@@ -189,7 +189,8 @@ impl Merge {
                 [Ok(a), Ok(b)] if a == b => {}
                 [Ok(_), Ok(_)] => {
                     let (run, one, other) = (new.record.label(), old.path.display(), new.path.display());
-                    let line = format!("{run}: {one} and {other} differ, though its clock is the same everywhere");
+                    let line =
+                        format!("{run}: {one} and {other} differ, although its clock gives the same values everywhere");
                     self.merged.contradictions.push(line);
                 }
                 bits => {
@@ -223,7 +224,7 @@ impl Merge {
             });
             let (run, other) = (record.label(), other.path.display());
             let message = format!(
-                "{run} was made by other code or from other data ({this}) than {other} ({that}); run all shards with one \
+                "{run} differs in code or data ({this}) from {other} ({that}); run all shards with one \
                  program on the same data"
             );
             return Err(Error::file(&candidate.path, message));
@@ -273,17 +274,17 @@ fn rank(record: &RunRecord, digest: String) -> Rank {
         Status::TimedOut { .. } => 1,
         Status::OutOfMemory { .. } | Status::Failed(_) => 0,
     };
-    // The last attempt at its shard: it did whole blocks, where an earlier one was stopped inside of one. The folder of a
-    // shard ends with the time of the attempt, see `ShardRuns::folder`.
+    // Then one of the last attempt at its shard, which made whole blocks of one data set and seed where an earlier attempt stopped in the
+    // middle of one. The folder of a shard ends with the time of the attempt, see `ShardRuns::folder`.
     let attempt = environment.shard.rsplit_once('-').and_then(|(_, nanos)| u64::from_str_radix(nanos, 16).ok());
     let attempt = attempt.filter(|_| !record.settings().clock.repeatable()).unwrap_or(0);
-    // Not beside others, on a core that nothing was stolen from; non-negative numbers are ordered as their bits are.
+    // Then one with fewer concurrent runs and less stolen time; non-negative numbers are ordered as their bits are.
     let (alone, steal) = (Reverse(environment.jobs), Reverse(environment.steal.max(0.0).to_bits()));
-    // The first; then anything, as long as it is always the same.
+    // Then the earlier one; then by any criterion that is always the same.
     (ended, attempt, alone, steal, Reverse(environment.started_unix_s), digest)
 }
 
-/// Hash of what a repeatable clock makes the same on every machine: everything but seconds of the CPU.
+/// Hash of the values that are the same on every machine under a repeatable clock: all but CPU seconds.
 fn repeatable_bits(path: &Path) -> Result<String> {
     let record = read_file(path)?;
     let mut text = record.status.text();

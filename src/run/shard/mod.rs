@@ -45,9 +45,9 @@ pub fn digest(plan: &Plan) -> String {
 
 /// Splits a plan into shards of about the same cost; the same plan and estimates give the same shards.
 ///
-/// What is timed is kept together: all solvers of one data set and seed are in one shard, so that their ratios are those
-/// of one machine. Times of a repeatable clock are the same everywhere, so that its runs may go anywhere; only what
-/// follows from another run stays beside it.
+/// Timed runs are kept together: all solvers of one data set and seed are in one shard, so that their ratios are those
+/// of one machine. Times of a repeatable clock are the same everywhere, so its runs may go to any shard; only a
+/// projected run stays in the shard of its source.
 pub fn split(
     plan: &Plan,
     shards: usize,
@@ -65,7 +65,7 @@ pub fn split(
         let (runs, seconds) = (vec![run.run_id.clone()], seconds(run));
         units.entry(unit).or_default().take(&Shard { runs, seconds, longest: seconds });
     }
-    // Longest first, each to the shard that has least: at most a third above the best there is, and far less for many.
+    // Longest first, each to the shard with the least work: at most a third above the optimum, and much less with many blocks.
     let mut units: Vec<Shard> = units.into_values().collect();
     units.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then_with(|| a.runs.cmp(&b.runs)));
     let mut filled = vec![Shard::default(); shards];

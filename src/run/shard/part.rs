@@ -1,4 +1,4 @@
-//! The folder that a shard is run into: one result folder per call, below the one that all shards belong to.
+//! The result folder of a shard: one per call, below the folder of all shards.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,13 +45,13 @@ pub fn folders(out: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The result folder and those of its shards, as far as they hold results: a shard that was killed at once does not.
+/// The result folder and those of its shards that contain results. A shard that was killed at once has none.
 pub fn stores(out: &Path) -> Result<Vec<Store>> {
     let mut stores = Vec::new();
     for folder in std::iter::once(out.to_owned()).chain(folders(out)?) {
         match Store::open(&folder) {
             Ok(store) => stores.push(store),
-            // A folder that may not be read is not an empty one.
+            // A folder without read permission does not count as empty.
             Err(_) if folder.is_dir() => drop(files::list(&folder)?),
             Err(_) => {}
         }
@@ -59,8 +59,8 @@ pub fn stores(out: &Path) -> Result<Vec<Store>> {
     Ok(stores)
 }
 
-/// The wanted runs that are in a result folder or in its shards. Writers may go on meanwhile: a file appears when it is
-/// whole.
+/// The wanted runs in a result folder and its shards. Writers may continue in the meantime, because a file appears only when it is
+/// complete.
 pub fn scan(out: &Path, wanted: impl Fn(&str) -> bool) -> Result<Contents> {
     let mut found = Contents::default();
     for store in stores(out)? {

@@ -1,5 +1,5 @@
-//! "My oracle takes 3 ms: which solver?" A data set of the table and an oracle cost → every solver's time over BCFW's there, and
-//! which is the fastest.
+//! Recommends a solver for an oracle latency: a data set of the table and an oracle cost → every solver's time over that of BCFW, and
+//! the fastest solver.
 
 use std::collections::BTreeSet;
 
@@ -24,12 +24,12 @@ pub struct Advice {
     pub dataset: String,
     pub clock: String,
     pub title: String,
-    /// Why no solver is the fastest, if so.
+    /// The reason if no solver is called the fastest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<String>,
     #[serde(rename = "price")]
     pub cost: f64,
-    /// The oracle cost that the table was read at: its nearest end when it does not reach that far.
+    /// The oracle cost at which the table was read: that of the nearest end if the requested cost is outside the table.
     pub read_at: f64,
     pub call_s: f64,
     pub share: f64,
@@ -44,10 +44,10 @@ pub struct Choice {
     /// The solvers that reached the gap and that no other clearly beats, in that order: at this oracle cost where it was run,
     /// otherwise at the next one below or above.
     pub fastest: Vec<String>,
-    /// How many others ended before the gap, and before anything shows them to be slower.
+    /// The number of other solvers that ended before the gap and cannot be shown to be slower.
     #[serde(default)]
     pub ended: usize,
-    /// The oracle costs of the runs that say so.
+    /// The oracle costs of the runs behind this verdict.
     pub judged_at: Vec<f64>,
 }
 
@@ -89,10 +89,10 @@ pub fn advise(set: &BreakEvenSet, given: CostGiven) -> Advice {
     }
 }
 
-/// How far past an end of the table an oracle cost is still taken for that end.
+/// The factor past an end of the table up to which an oracle cost is treated as that end.
 const NEAR: f64 = 1.1;
 
-/// Whether an oracle cost lies beyond the table, where nothing was run: ratios go on moving there.
+/// Whether an oracle cost lies beyond the table, where nothing was run and ratios keep changing.
 fn is_beyond(cost: f64, read_at: f64) -> bool {
     cost.max(read_at) > NEAR * cost.min(read_at)
 }
@@ -137,7 +137,7 @@ fn neighbours(costs: &[f64], cost: f64) -> Option<(usize, usize)> {
     Some((if costs[after] == cost { after } else { after.saturating_sub(1) }, after))
 }
 
-/// The ratio at an oracle cost between two of the table: straight in logarithms, and unknown where one of them is.
+/// The ratio at an oracle cost between two costs of the table: linear in logarithms, unknown if one of the two is.
 fn between(set: &BreakEvenSet, row: &BreakEvenRow, (before, after): (usize, usize), cost: f64) -> Option<Paired> {
     let (a, b) = (row.ratios[before]?, row.ratios[after]?);
     let (from, to) = (set.costs[before], set.costs[after]);

@@ -23,7 +23,7 @@ pub struct Crossing {
     pub sense: Sense,
 }
 
-/// A pair of which one was not run.
+/// A pair of which one run is missing.
 pub(super) const NOT_RUN: LogBounds = (f64::NAN, f64::NAN);
 
 /// Ratios per oracle cost, and where they cross 1. `pairs` are bounds of log-ratios per pair and oracle cost.
@@ -51,8 +51,8 @@ pub(super) fn ratios(costs: &[f64], pairs: &[Vec<LogBounds>]) -> (Vec<Option<Pai
     (ratios, found)
 }
 
-/// Where a draw crosses 1 in the same sense, nearest to a crossing of all pairs. A draw without one crosses below all oracle
-/// costs or above them, and where it has bounds only it may be either.
+/// The crossing of a draw in the same direction that is nearest to a crossing of all pairs. A draw without one crosses below or above
+/// all oracle costs; if it has only bounds, either is possible.
 fn nearest(logs: &[f64], line: &[f64], log: f64, sense: Sense) -> LogBounds {
     let here = crossings(logs, line).into_iter().filter(|(_, other)| *other == sense).map(|(log, _)| log);
     if let Some(near) = here.min_by(|a, b| (a - log).abs().total_cmp(&(b - log).abs())) {
@@ -66,7 +66,7 @@ fn nearest(logs: &[f64], line: &[f64], log: f64, sense: Sense) -> LogBounds {
     }
 }
 
-/// The median where it is known exactly; not a number where it is only bounded.
+/// The median where it is known exactly; NaN where it is only bounded.
 fn exact_median(bounds: impl Iterator<Item = LogBounds>) -> f64 {
     let (low, high): (Vec<f64>, Vec<f64>) = bounds.unzip();
     let (low, high) = (median(&low), median(&high));

@@ -1,8 +1,9 @@
-//! Break-even: for each data set the time of every solver to a few gaps over that of BCFW, at several oracle costs, and the
-//! costs at which the two are equally fast.
+//! Break-even: for each data set, the time of every solver to a few gaps over that of BCFW at several oracle costs, and the costs at
+//! which the two are equally fast.
 //!
 //! A ratio is the median over pairs with one seed, see [`super::paired`]; solvers are compared with each other in the same way.
-//! A run that ended before the gap makes a ratio a bound, and no crossing is read from bounds. Between oracle costs logarithms are straight.
+//! A run that ended before the gap makes a ratio a bound, and crossings are not computed from bounds. Between oracle costs, ratios are
+//! interpolated linearly in logarithms.
 
 mod advice;
 mod crossing;
@@ -41,7 +42,7 @@ pub struct BreakEvenSet {
     pub dataset: String,
     pub title: String,
     pub clock: String,
-    /// Why nothing is decided about it, if so.
+    /// The reason if nothing is decided about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<String>,
     /// Oracle costs, rising.

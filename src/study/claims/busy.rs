@@ -1,4 +1,4 @@
-//! Claims on data sets that were timed while the machine did something else.
+//! Claims on data sets that were timed on a busy machine.
 
 use super::thresholds::Bars;
 use super::{Claim, Reason, Verdict};
@@ -6,8 +6,8 @@ use crate::study::View;
 use crate::study::busy::Disturbed;
 use ssvm::problem::Paper;
 
-/// Takes back the verdicts that rest on a disturbed data set. Passes are chosen by the clock, so this concerns every claim;
-/// claim 2 compares with USPS.
+/// Makes verdicts on disturbed data sets undecided. This affects every claim, because the slope rule reads the clock, and claim 2 also
+/// if USPS was disturbed.
 pub(super) fn take_back(claims: &mut [Claim], view: &View, bars: &Bars) {
     for (dataset, disturbed) in busy(view, bars) {
         let usps = view.paper(dataset) == Some(Paper::Usps);
@@ -20,7 +20,7 @@ pub(super) fn take_back(claims: &mut [Claim], view: &View, bars: &Bars) {
     }
 }
 
-/// The data sets that were disturbed, with how many of how many runs.
+/// The disturbed data sets, with their numbers of disturbed and of all runs.
 pub(super) fn busy<'a>(view: &'a View, bars: &Bars) -> Vec<(&'a str, Disturbed)> {
     let all = view.datasets().into_iter().map(|dataset| (dataset, view.disturbed(dataset, bars)));
     all.filter(|(_, disturbed)| disturbed.is_busy(bars)).collect()

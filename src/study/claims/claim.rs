@@ -9,10 +9,10 @@ use crate::study::estimate::Estimate;
 pub enum Verdict {
     Holds,
     DoesNotHold,
-    /// For a [`Reason`].
+    /// Not decided, for a [`Reason`].
     Undecided,
     NotMeasured,
-    /// The runs were made so that it holds: it is no result, and is not counted as one.
+    /// The runs were chosen so that it holds. It is not a result and is not counted.
     ByConstruction,
 }
 
@@ -26,7 +26,7 @@ impl Verdict {
     }
 }
 
-/// Why nothing is decided.
+/// Why a claim is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -34,28 +34,28 @@ pub enum Reason {
     Interval,
     /// There are too few repeats for an interval.
     FewRepeats,
-    /// Neither end of the interval is known: too many draws of the repeats have no value.
+    /// Neither end of the interval is known, because too many draws of the repeats have no value.
     OpenInterval,
-    /// The same of a ratio to a gap that too many runs did not reach.
+    /// The same for a ratio of times to a gap that too many runs did not reach.
     RunsEnded,
     /// All ratios are bounds.
     NoCommonGap,
     /// Iterations that the claim needs, and those that the runs have.
     TooShort { needed: u64, present: u64 },
-    /// The whole run and its last half say different things.
+    /// The whole run and its last half give different verdicts.
     DependsOnLength,
-    /// A gap that only one solver reached may say otherwise.
+    /// A gap that only one solver reached may change the verdict.
     OpenBound,
     /// The curves begin too late.
     NotSeen,
     /// It would depend on where the optimum is between its bounds.
     Optimum,
-    /// The machine did something else meanwhile.
+    /// The machine was busy.
     Busy,
 }
 
 impl Reason {
-    /// Its words without numbers.
+    /// The reason in words, without numbers.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Interval => "the interval covers the threshold",
@@ -83,7 +83,7 @@ impl Reason {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     pub number: u8,
-    /// Which of several statements of that number.
+    /// The letter of the statement, if the claim has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<char>,
     /// The paper's name for the data set when the folder has none of it.
@@ -99,17 +99,17 @@ pub struct Claim {
     pub paper: String,
     /// The measured value in words, with its interval.
     pub measured: String,
-    /// The number that the verdict turns on.
+    /// The number on which the verdict depends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
     pub verdict: Verdict,
-    /// Of an undecided one.
+    /// The reason if the verdict is undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// The cost model of the clock decides it: it says nothing about a machine, and is counted apart.
+    /// Whether the verdict follows from the cost model of the clock. It is no evidence about a machine and is counted separately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub circular: bool,
-    /// How the value was taken, over how many runs, and what limits it.
+    /// How the value was measured, over how many runs, and its limits.
     pub evidence: String,
     /// The same at the oracle cost of the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,9 +11,9 @@ use crate::text::{number, number_beside};
 use ssvm::problem::Paper;
 use ssvm::stats::FEWEST_PAIRS;
 
-const NOTHING_IN_COMMON: &str = "no common iteration of two runs with one seed";
+const NOTHING_IN_COMMON: &str = "no two runs with the same seed have an iteration in common";
 pub(super) const UNSEEN: &str = "; undecided because evaluations are more than a factor of 4 apart in places";
-const BELOW_FLOOR: &str = "all medians are below what is known of the optimum";
+const BELOW_FLOOR: &str = "all medians are below the uncertainty of the optimum";
 
 /// Claim 1a.
 pub(super) fn always_lower(subject: &Subject<'_>) -> Vec<Claim> {
@@ -62,7 +62,7 @@ fn judge_always(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> 
     let mut evidence = described(subject, paired);
     evidence += &format!("; holds when it is lower from iteration {} on, crossings interpolated", number(bar));
     if first > 1.0 && from.low.is_some_and(|low| low <= first) && verdict != Verdict::Holds {
-        // "Always" cannot be seen on curves that begin later.
+        // Curves that begin later cannot show "always".
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += "; undecided because nothing was evaluated before";
     }
@@ -95,7 +95,7 @@ fn judge_end(subject: &Subject<'_>, paired: &EqualIterations, row: Claim) -> Cla
     Claim { measured, verdict, reason, evidence, estimate: ratio.estimate(), ..row }
 }
 
-/// Whether a ratio is above the bar wherever the optimum is between its bounds.
+/// Whether a ratio is above the threshold for every position of the optimum between its bounds.
 fn decide(ratio: &Paired, bar: f64) -> (Verdict, Option<Reason>) {
     if ratio.is_above(bar) {
         (Verdict::Holds, None)
@@ -111,7 +111,7 @@ fn decide(ratio: &Paired, bar: f64) -> (Verdict, Option<Reason>) {
     }
 }
 
-/// What evidence says about ratios that are bounded because the optima of these data sets are.
+/// The evidence text about ratios that are bounded because the optima of these data sets are only known within bounds.
 fn anywhere(subject: &Subject<'_>, datasets: &[&str]) -> String {
     let widths = datasets.iter().map(|dataset| (*dataset, subject.view.floor(dataset)));
     let open: Vec<String> = widths
@@ -120,7 +120,7 @@ fn anywhere(subject: &Subject<'_>, datasets: &[&str]) -> String {
         .collect();
     match open[..] {
         [] => String::new(),
-        _ => format!("; with each optimum anywhere between its bounds, which are apart by {}", open.join(" and ")),
+        _ => format!("; for every position of the optimum between its bounds, which are {} apart", open.join(" and ")),
     }
 }
 
@@ -181,10 +181,10 @@ pub(super) fn fewer_calls(subject: &Subject<'_>) -> Vec<Claim> {
     })
 }
 
-/// Which iterations an effect is taken over.
+/// The iterations over which an effect is measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Over {
-    /// The last three quarters of the log-iterations: where evaluations begin must not move a mean.
+    /// The last three quarters of the log-iterations, so that the first evaluation does not affect the mean.
     Iterations,
     Last,
 }
@@ -250,7 +250,7 @@ fn judge_effect(subject: &Subject<'_>, [here, there]: [[usize; 2]; 2], over: Ove
     let (Some(paired), Some(usps)) = (read(here, most), read(there, most)) else {
         return Claim { evidence: NOTHING_IN_COMMON.to_owned(), ..row };
     };
-    // Seeds are the same on both data sets, but orders of other terms: the groups are drawn apart.
+    // Both data sets have the same seeds, but orders of different terms, so the groups are drawn separately.
     let [more, own, usual] = Paired::of_draws(&[paired.repeats(), usps.repeats()], |draw| {
         let (own, usual) = (over.effect(&paired, &draw[0], most), over.effect(&usps, &draw[1], most));
         [(own.0 - usual.1, own.1 - usual.0), own, usual]

@@ -1,4 +1,4 @@
-//! Two series at equal iterations: the repeats that share a seed, read at the same marks, and how far apart their medians are.
+//! Two series at equal iterations: pairs of repeats with the same seed, read at the same marks, and the distance of their medians.
 
 use super::common_end;
 use crate::study::View;
@@ -9,13 +9,13 @@ use ssvm::settings::Cadence;
 use ssvm::stats::median;
 use ssvm::stats::portable::ln;
 
-/// Primal suboptimality of matched repeats at common iterations. The last is where the first run that did not fail ends
-/// (one that reached its gap does not end), or the last pair, when all are shorter.
+/// Primal suboptimality of matched repeats at common iterations. The last common iteration is the one at which the first successful
+/// run ends (a run that reached its gap does not count as ended), or that of the last pair if all are shorter.
 pub(super) struct EqualIterations {
     pub x: Vec<f64>,
-    /// The last iteration of the shortest run: one that reached its gap is carried on, and says no more.
+    /// The last iteration of the shortest run. A run that reached its gap keeps its last value and carries no further information.
     pub shortest: f64,
-    /// Whether every run was evaluated near every mark, so that nothing is read from a long straight line.
+    /// Whether every run was evaluated near every mark, so that no value is interpolated over a long distance.
     pub seen: bool,
     single: Vec<Vec<f64>>,
     multi: Vec<Vec<f64>>,
@@ -72,7 +72,8 @@ impl EqualIterations {
         (of(&self.single), of(&self.multi))
     }
 
-    /// log10 of single over multi at every position, both raised to the floor; `None` where both are at or below it.
+    /// log10 of single-plane over multi-plane suboptimality at every position, both raised to the floor; `None` where both are at or
+    /// below it.
     pub fn differences(&self, draw: &[usize]) -> Vec<Option<f64>> {
         let difference = |at: usize| {
             let (a, b) = self.medians(draw, at);
@@ -82,8 +83,8 @@ impl EqualIterations {
         (0..self.x.len()).map(difference).collect()
     }
 
-    /// Bounds of the logarithm of single over multi at every position, with the optimum anywhere between what is known of it;
-    /// `None` where both are at or below the floor.
+    /// Bounds of that logarithm at every position, for all positions of the optimum between its bounds; `None` where both are at or
+    /// below the floor.
     fn bounds(&self, draw: &[usize]) -> Vec<Option<LogBounds>> {
         let bounds = |at: usize| {
             let (a, b) = self.medians(draw, at);
@@ -92,12 +93,12 @@ impl EqualIterations {
         (0..self.x.len()).map(bounds).collect()
     }
 
-    /// Those at the last position that is compared; nothing is known without one.
+    /// The bounds at the last compared position; unbounded without one.
     pub fn last_ratio(&self, draw: &[usize]) -> LogBounds {
         self.bounds(draw).into_iter().flatten().last().unwrap_or(NOTHING)
     }
 
-    /// Those of the mean over log-iterations from one on.
+    /// The bounds of the mean over log-iterations, starting at an iteration.
     pub fn mean_ratio(&self, draw: &[usize], from: f64) -> LogBounds {
         let bounds = self.bounds(draw);
         let mean = |end: fn(LogBounds) -> f64| {
@@ -122,12 +123,12 @@ impl EqualIterations {
     }
 }
 
-/// Of a number that has no value.
+/// The bounds of a number about which nothing is known.
 const NOTHING: LogBounds = (f64::NAN, f64::NAN);
 
-/// The logarithm of `a` over `b`, two distances to a lower bound of the optimum, when that lies up to `width` above the bound:
-/// both distances are less by the same then, so the ratio moves away from 1, always to one side. At most by the smaller
-/// distance: the optimum is not above what was found.
+/// Bounds of the logarithm of `a` over `b`, two distances to a lower bound of the optimum, if the optimum lies up to `width` above that
+/// bound. Both distances then shrink by the same amount, so the ratio moves away from 1. They shrink by at most the smaller of the two,
+/// because the optimum is not above any primal that was found.
 fn ratio_bounds(a: f64, b: f64, width: f64) -> LogBounds {
     let [a, b] = [a, b].map(|distance| distance.max(f64::MIN_POSITIVE));
     if a.total_cmp(&b).is_eq() {
@@ -138,9 +139,9 @@ fn ratio_bounds(a: f64, b: f64, width: f64) -> LogBounds {
     (near.min(far), near.max(far))
 }
 
-/// Where a curve is above 0 from there to its end, crossings interpolated over log x; NaN without a value. One after the last x
-/// when it is not above 0 at the last value, also where that value comes before the last x: no threshold that the axis reaches
-/// may take "never" for "at once".
+/// The position from which a curve is above 0 to its end, with crossings interpolated over log x; NaN without a value. If the curve is
+/// not above 0 at its last value, the result is one more than the last x, so that no threshold on the axis can take "never" for
+/// "from the start".
 pub(super) fn lower_from(x: &[f64], values: &[Option<f64>]) -> f64 {
     let known: Vec<(f64, f64)> = x.iter().zip(values).filter_map(|(x, value)| Some((*x, (*value)?))).collect();
     let (Some((first, _)), Some((_, end)), Some(last)) = (known.first(), known.last(), x.last()) else {
@@ -155,12 +156,12 @@ pub(super) fn lower_from(x: &[f64], values: &[Option<f64>]) -> f64 {
     }
 }
 
-/// Where the first quarter of the log-iterations ends: what develops along a run cannot be seen on curves that begin later.
+/// The end of the first quarter of the log-iterations. Curves that begin later do not show how a run develops.
 pub(super) fn quarter(last: f64) -> f64 {
     last.powf(0.25)
 }
 
-/// The mean of a piecewise linear curve over log x from an x on; NaN without a value.
+/// The mean over log x of a piecewise linear curve, starting at an x; NaN without a value.
 pub(super) fn over_log(x: &[f64], values: &[Option<f64>], from: f64) -> f64 {
     let (mut total, mut sum) = (0.0, 0.0);
     for (ends, two) in x.windows(2).zip(values.windows(2)) {

@@ -1,5 +1,4 @@
-//! What one solver spent over what another did until each gap of a list: the ratios at gaps that both reached, and bounds at those
-//! that one of them did.
+//! Ratios of what two solvers spent until each gap of a list: exact at gaps that both reached, bounds at gaps that only one reached.
 
 use super::verdict::undecided;
 use super::{Claim, Reason, Verdict};
@@ -8,14 +7,14 @@ use crate::study::paired::{LogBounds, Measure, Paired, Target};
 use crate::study::targets;
 use crate::text::number;
 
-/// The gaps, from loose to tight, with how many times as much the first series spent as the second.
+/// The gaps, from loose to tight, each with the ratio of what the first series spent to what the second spent.
 pub(super) struct GapRatios {
     list: Vec<(f64, Paired)>,
     measure: Measure,
     pair: [usize; 2],
 }
 
-/// Whether both reached a gap in the median: a few runs that did not widen what is known of it.
+/// Whether both reached a gap in the median. A few runs that did not reach it only widen the bounds.
 fn is_common(paired: &Paired) -> bool {
     paired.least.is_some() && paired.most.is_some()
 }
@@ -36,7 +35,7 @@ impl GapRatios {
         self.list.iter().rev().find(|(_, paired)| is_common(paired)).copied()
     }
 
-    /// The geometric mean of each pair over the gaps that both reached, and the median over pairs of that.
+    /// The median over pairs of each pair's geometric mean over the gaps that both reached.
     pub fn mean(&self, view: &View) -> Option<Paired> {
         let gaps: Vec<f64> = self.list.iter().filter(|(_, paired)| is_common(paired)).map(|(gap, _)| *gap).collect();
         let mut means: Vec<LogBounds> = Vec::new();
@@ -51,9 +50,8 @@ impl GapRatios {
         Paired::of(&[means.into_iter().map(|(least, most)| (least / over, most / over)).collect()])
     }
 
-    /// Whether a ratio over gaps that both reached is above the bar. A tighter gap that only one of them reached bounds the
-    /// ratio there: nothing is decided when that bound is open towards the bar, because the ratio may be on its other side, or
-    /// when it is on the other side.
+    /// Whether the ratio over the gaps that both reached is above the threshold. A tighter gap that only one of them reached gives a bound
+    /// there. The claim is undecided if that bound is on the other side of the threshold, or does not exclude it.
     pub fn decide(&self, ratio: &Paired, bar: f64) -> (Verdict, Option<Reason>) {
         let verdict = if ratio.is_above(bar) {
             Verdict::Holds
@@ -70,8 +68,8 @@ impl GapRatios {
         if open { (Verdict::Undecided, Some(Reason::OpenBound)) } else { (verdict, None) }
     }
 
-    /// A claim about series without a gap that both reached. A mean of bounds would fall with the progress of the one that goes
-    /// on: what is known is the bound at the loosest gap.
+    /// A claim about series without a gap that both reached. It shows the bound at the loosest gap, because a mean of bounds would
+    /// decrease as the faster solver reaches more gaps.
     pub fn apart(&self, view: &View, row: Claim) -> Claim {
         let known = self.list.first().and_then(|(gap, bound)| Some((gap, bound, bound.estimate()?)));
         let Some((gap, bound, estimate)) = known else {

@@ -1,8 +1,9 @@
 //! The claims of the paper: one row per claim and data set with the paper's value, the measured value, a verdict and the
 //! evidence. A claim that does not hold is a result.
 //!
-//! Every number is one of curves over log-iterations or log-time, so that it does not depend on how often runs were evaluated,
-//! and has an interval over seeds; one that covers its threshold decides nothing. Every threshold stands in [`thresholds::THRESHOLDS`].
+//! Every number is computed from curves over log-iterations or log-time, so that it does not depend on how often runs were evaluated.
+//! It has an interval over seeds; if the interval contains the threshold, the claim is undecided. [`thresholds::THRESHOLDS`] lists all
+//! thresholds.
 
 mod busy;
 mod claim;
@@ -29,13 +30,13 @@ use ssvm::problem::Paper;
 use subject::{Subject, common_end};
 use thresholds::Bars;
 
-/// The paper's value for a data set that it does not have.
+/// Shown as the paper's value for a data set that is not in the paper.
 pub const NOT_OF_PAPER: &str = "–";
 
 /// Evidence of the row of a data set that the folder does not have.
 pub const ABSENT: &str = "no data set of this family in the folder";
 
-/// The same of one that was run at other oracle costs.
+/// The same for a data set that was run only at other oracle costs.
 const ELSEWHERE: &str = "no run at the oracle's own cost";
 
 /// All claims, ordered by number and data set: on this machine, and in the paper's regime where it was run.
@@ -48,7 +49,7 @@ fn check_rows(study: &Study, rows: &'static [ClaimRow], bars: &Bars) -> Vec<Clai
     // Runs at other oracle costs are no evidence about the machine as it is.
     let own = |dataset: &str| view.series_of(dataset).all(|s| view.series[s].key.oracle_cost.is_one());
     let has = |view: &View, paper| view.series.iter().any(|series| series.paper == Some(paper));
-    // What the folder has of a data set of the paper when it has no run at the oracle's own cost.
+    // Data sets of the paper without a run at oracle cost 1.
     let without = |paper: Paper| match &study.regime {
         Some(regime) if has(regime, paper) => None,
         _ if has(view, paper) => Some(ELSEWHERE),
@@ -62,7 +63,7 @@ fn check_rows(study: &Study, rows: &'static [ClaimRow], bars: &Bars) -> Vec<Clai
         // All series of a data set in this view were run at one oracle cost.
         let Some(first) = regime.series_of(&there.dataset).next() else { continue };
         let cost = regime.series[first].key.oracle_cost;
-        // Runs at the oracle's own cost are judged already, but for an effect that is compared with USPS at another one.
+        // Runs at oracle cost 1 are judged already, except for an effect that is compared with USPS at another cost.
         let usps = |series: &&Series| series.paper == Some(Paper::Usps);
         let compared = || regime.series.iter().filter(usps).any(|series| !series.key.oracle_cost.is_one());
         if cost.is_one() && own(&there.dataset) && !(there.number == 2 && compared()) {
@@ -89,7 +90,7 @@ fn check_rows(study: &Study, rows: &'static [ClaimRow], bars: &Bars) -> Vec<Clai
     claims
 }
 
-/// A view, and what it is judged by.
+/// A view, and the settings by which it is judged.
 struct Circumstances<'a> {
     view: &'a View,
     profile: &'a [ProfileRow],

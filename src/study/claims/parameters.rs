@@ -16,10 +16,10 @@ use ssvm::stats::median;
 /// Positions, evenly spaced over log-iterations, at which a curve is looked at.
 const POSITIONS: usize = 64;
 
-/// A number of a development, and where the paper has it.
+/// A number that describes a curve, and the range that the paper states for it.
 type Test = (&'static str, fn(&Development) -> f64, RangeInclusive<f64>);
 
-/// Statements about a level are about the median over log-iterations, statements about where it goes about its last quarter.
+/// Statements about a level use the median over log-iterations; statements about a trend use the last quarter.
 fn tests(paper: Paper, bars: &Bars) -> Vec<Test> {
     let clearly = bars[Bar::Clearly];
     match paper {
@@ -31,7 +31,7 @@ fn tests(paper: Paper, bars: &Bars) -> Vec<Test> {
             vec![("median passes", |c| c.passes.typical, bars[Bar::LeastPasses]..=bars[Bar::MostPasses])]
         }
         Paper::HorseSeg => vec![
-            ("late planes over most planes", |c| c.planes.late / c.planes.peak, at_most(1.0 / clearly)),
+            ("late planes / peak planes", |c| c.planes.late / c.planes.peak, at_most(1.0 / clearly)),
             ("late planes", |c| c.planes.late, at_most(bars[Bar::Low])),
             ("late passes", |c| c.passes.late, at_least(bars[Bar::SeveralHundred])),
         ],
@@ -69,7 +69,7 @@ fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
     let decide = |((.., range), number): (&Test, &Estimate)| number.decide(range, curves.len());
     let decided: Vec<(Verdict, Option<Reason>)> = tests.iter().zip(&numbers).map(decide).collect();
     let mut verdict = all(&decided.iter().map(|(verdict, _)| *verdict).collect::<Vec<_>>());
-    // The number that the verdict turns on: the first that is not where it must be, else the first.
+    // The number shown: the first one outside its range, else the first one.
     let turns = decided.iter().position(|(one, _)| *one == verdict);
     let (estimate, mut reason) = (turns.map(|at| numbers[at]), turns.and_then(|at| decided[at].1));
     let Development { planes, passes } = grid.development(&(0..curves.len()).collect::<Vec<_>>());
@@ -83,7 +83,7 @@ fn judge(subject: &Subject<'_>, at: usize, paper: Paper, row: Claim) -> Claim {
         of_curves(curves.len(), false),
         subject.failures(&[at]),
     );
-    // A development cannot be seen on curves that begin after the first quarter of it.
+    // Curves that begin after the first quarter do not show the development.
     if grid.first > quarter(grid.last) && verdict != Verdict::NotMeasured {
         (verdict, reason) = (Verdict::Undecided, Some(Reason::NotSeen));
         evidence += "; undecided because nothing was evaluated in the first quarter of the log-iterations";
@@ -152,8 +152,8 @@ struct Development {
     passes: Shape,
 }
 
-/// How a median curve goes over log-iterations: its first, largest and late value (median of the last quarter), the
-/// quarter before, the median of all.
+/// The shape of a median curve over log-iterations: its first, largest and late value (median of the last quarter), the median of the
+/// quarter before, and the median of all.
 struct Shape {
     first: f64,
     peak: f64,

@@ -9,17 +9,17 @@ pub struct ClaimRow {
     pub(super) part: Option<char>,
     /// The statement of the paper, in a line.
     pub title: &'static str,
-    /// The same in a table, for a folder that has no data set to check it on.
+    /// A shorter form, for the row of a data set that the folder does not have.
     pub(super) short: &'static str,
     pub(super) solver: &'static str,
-    /// The paper's value for its data sets, in the order of [`Paper::ALL`]; empty for one that it makes no statement about.
+    /// The paper's value per data set, in the order of [`Paper::ALL`]; empty where the paper makes no statement.
     pub(super) paper: [&'static str; 4],
     pub(super) check: fn(&Subject<'_>) -> Vec<Claim>,
-    /// Whether it makes sense on data sets that the paper does not have.
+    /// Whether the claim can be checked on data sets that are not in the paper.
     pub(super) anywhere: bool,
-    /// Whether a verdict about a solver that keeps planes needs a length of [`Bar::Lifetimes`].
+    /// Whether verdicts about solvers that keep planes need runs as long as [`Bar::Lifetimes`].
     pub(super) lifetimes: bool,
-    /// The thresholds that it turns on.
+    /// The thresholds that its verdicts depend on.
     pub(super) bars: &'static [Bar],
 }
 
@@ -29,12 +29,12 @@ impl ClaimRow {
         self.number.to_string() + &self.part.map_or(String::new(), String::from)
     }
 
-    /// Whether a threshold may change its verdicts; a busy machine changes all.
+    /// Whether its verdicts depend on a threshold; those for a busy machine affect every claim.
     pub(super) fn turns_on(&self, bar: Bar) -> bool {
         self.bars.contains(&bar) || matches!(bar, Bar::WholeCore | Bar::Disturbed)
     }
 
-    /// Whether a claim is one of this row. Those of former versions were about the first part.
+    /// Whether a claim belongs to this row. Claims without a part, from older versions, belong to part `a`.
     pub fn has(&self, claim: &Claim) -> bool {
         self.number == claim.number && self.part == claim.part.or(self.part.filter(|part| *part == 'a'))
     }
@@ -99,7 +99,7 @@ pub const CLAIMS: &[ClaimRow] = &[
     ClaimRow {
         number: 3,
         part: None,
-        title: "Share of the time spent in the max-oracle",
+        title: "The max-oracle takes the stated share of the time",
         short: "oracle share of BCFW",
         solver: SINGLE,
         paper: ["about 15 %", "about 70 %", "almost 99 %", "almost 99 %"],
@@ -111,7 +111,7 @@ pub const CLAIMS: &[ClaimRow] = &[
     ClaimRow {
         number: 4,
         part: None,
-        title: "Convergence against runtime",
+        title: "The multi-plane solvers converge as fast or faster in runtime",
         short: "runtime of MP-BCFW against BCFW",
         solver: MULTI,
         paper: ["not slower", "not slower", "substantially faster", "substantially faster"],
@@ -123,7 +123,7 @@ pub const CLAIMS: &[ClaimRow] = &[
     ClaimRow {
         number: 5,
         part: None,
-        title: "Automatic choice of working set and passes",
+        title: "Working set and passes adjust to the data",
         short: "working set and passes",
         solver: MULTI,
         paper: [

@@ -1,4 +1,4 @@
-//! How much verdicts depend on the thresholds.
+//! The number of verdicts that change with each threshold.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,17 +7,17 @@ use super::thresholds::{Bars, THRESHOLDS};
 use super::{Claim, Verdict, busy, check_rows};
 use crate::study::Study;
 
-/// How many verdicts are others when a threshold is halved, or doubled.
+/// The number of verdicts that change when a threshold is halved or doubled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub key: String,
-    /// Verdicts that it can change, on this machine and in the paper's regime.
+    /// Verdicts that depend on it, on this machine and in the paper's regime.
     pub verdicts: usize,
     pub halved: usize,
     pub doubled: usize,
 }
 
-/// For each threshold, how many verdicts are others when it is halved or doubled.
+/// For each threshold, the number of verdicts that change when it is halved or doubled.
 pub fn sensitivity(study: &Study) -> Vec<Sensitivity> {
     let judged = |row: &'static ClaimRow, bars: &Bars| check_rows(study, std::slice::from_ref(row), bars);
     let now: Vec<(&'static ClaimRow, Vec<Claim>)> =

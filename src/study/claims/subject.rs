@@ -1,4 +1,4 @@
-//! What a claim is checked on: a data set of a view. The rows that every check makes are made here.
+//! The subject of a claim: one data set of a view. Builds the rows that every check returns.
 
 use super::rows::ClaimRow;
 use super::thresholds::{Bar, Bars};
@@ -52,15 +52,15 @@ impl Subject<'_> {
         self.view.series_of(dataset).filter(of_solver).collect()
     }
 
-    /// Series of two solvers to be compared: for every setting of the multi-plane solver, the settings of the other that were
-    /// timed in the same environment and have most else in common.
+    /// Pairs of series to compare: for every setting of the multi-plane solver, the settings of the other solver from the same
+    /// environment that have most else in common with it.
     pub(super) fn pairs(&self, dataset: &str, single: &str, multi: &str) -> Vec<[usize; 2]> {
         let singles = self.settings(dataset, single);
         let partners = |b: usize| self.view.partners(b, &singles).into_iter().map(move |a| [a, b]);
         self.settings(dataset, multi).into_iter().flat_map(partners).collect()
     }
 
-    /// A row for every setting of a solver, or one with the reason why none exists. `claim` is what is claimed of the solver.
+    /// One row per setting of a solver, or one row with the reason why none exists. `claim` is the statement about the solver.
     pub(super) fn each_setting(
         &self,
         solver: &str,
@@ -83,12 +83,12 @@ impl Subject<'_> {
         settings.into_iter().map(judged).collect()
     }
 
-    /// Takes back a verdict about runs that are shorter than the claim needs: several lifetimes of a plane, in iterations of the
+    /// Makes a verdict undecided if the runs are shorter than the claim needs: several lifetimes of a plane, in iterations of the
     /// shortest run of the series.
     pub(super) fn long_enough(&self, series: &[usize], present: f64, claim: Claim) -> Claim {
         let lifetimes = series.iter().filter_map(|at| self.view.series[*at].lifetime);
         let lifetime = lifetimes.max().unwrap_or(PAPER_LIFETIME);
-        // A shorter lifetime than the paper's does not make two iterations a course.
+        // With a lifetime below the paper's, the paper's still counts: two iterations show no development.
         let needed = self.bars[Bar::Lifetimes] * lifetime.max(PAPER_LIFETIME) as f64;
         if !self.row.lifetimes || present >= needed || claim.verdict == Verdict::NotMeasured {
             return claim;
@@ -98,8 +98,8 @@ impl Subject<'_> {
         Claim { verdict: Verdict::Undecided, reason: Some(reason), evidence, ..claim }
     }
 
-    /// A row for every pair of settings of the solvers that the paper compares, or one with the reason why none exists. `claim`
-    /// gets the multi-plane solver and the other.
+    /// One row per pair of settings of the solvers that the paper compares, or one row with the reason why none exists. `claim` is
+    /// called with the multi-plane solver and the other.
     pub(super) fn each_pair(
         &self,
         claim: impl Fn(&str, &str) -> String,
@@ -113,7 +113,7 @@ impl Subject<'_> {
                 let why = if missing {
                     "runs of both solvers are needed"
                 } else {
-                    "no runs of both under the same clock, host, jobs and build"
+                    "no runs of both solvers with the same clock, host, number of jobs and build"
                 };
                 let row = self.row(multi, claim(multi, single), why);
                 claims.push(Claim { other: Some(single.clone()), ..row });

@@ -1,4 +1,4 @@
-//! Every number that a verdict turns on: its value, the sentence of the paper that it translates, and the reason for the value.
+//! Every number on which a verdict depends: its value, the sentence of the paper that it translates, and the reason for the value.
 
 use std::ops::{Index, RangeInclusive};
 
@@ -28,14 +28,14 @@ pub enum Bar {
     Disturbed,
 }
 
-/// What half of a threshold is, and twice of it.
+/// How a threshold is halved and doubled.
 #[derive(Clone, Copy, Debug)]
 enum Halving {
-    /// Of the number.
+    /// The number itself.
     Value,
-    /// Of a tolerance that is a factor: of its logarithm.
+    /// A tolerance that is a factor: its logarithm.
     Factor,
-    /// Of a share: of its odds.
+    /// A share: its odds.
     Share,
 }
 
@@ -71,8 +71,8 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 2.0,
         scale: Halving::Value,
         paper: ALWAYS,
-        why: "lower from this iteration on until the end; the second, because the first is where both solvers have only just \
-              left their common start",
+        why: "lower from this iteration to the end; 2 and not 1, because at iteration 1 both solvers have only just left their \
+              common start",
     },
     Threshold {
         bar: Bar::FewerCalls,
@@ -80,7 +80,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 1.0,
         scale: Halving::Value,
         paper: "MP-BCFW always requires fewer iterations to reach a certain solution quality than the BCFW algorithm",
-        why: "fewer is a ratio of calls above 1",
+        why: "\"fewer\" means a ratio of calls above 1",
     },
     Threshold {
         bar: Bar::LowerAtEnd,
@@ -88,7 +88,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 1.0,
         scale: Halving::Value,
         paper: ALWAYS,
-        why: "lower is a ratio of suboptimalities above 1",
+        why: "\"lower\" means a ratio of suboptimalities above 1",
     },
     Threshold {
         bar: Bar::Stronger,
@@ -96,7 +96,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 1.0,
         scale: Halving::Value,
         paper: "This effect is stronger for OCR, HorseSeg and Stanford than for USPS",
-        why: "stronger is a ratio of effects above 1",
+        why: "\"stronger\" means a ratio of effects above 1",
     },
     Threshold {
         bar: Bar::About,
@@ -129,7 +129,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 1.1,
         scale: Halving::Factor,
         paper: "even for USPS, MP-BCFW is not slower than BCFW",
-        why: "a judgement: a tenth is not visible on the axis of the figure, and the paper gives no number",
+        why: "our judgement: 10 % is not visible on the axis of the figure, and the paper gives no number",
     },
     Threshold {
         bar: Bar::Substantially,
@@ -137,7 +137,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 1.5,
         scale: Halving::Factor,
         paper: "MP-BCFW and MP-BCFW-avg converge substantially faster than BCFW and BCFW-avg",
-        why: "a judgement: a speed-up of a half, well outside the tolerance of not-slower; the paper gives no number",
+        why: "our judgement: a speed-up of 50 %, well outside the tolerance of not-slower; the paper gives no number",
     },
     Threshold {
         bar: Bar::Lifetimes,
@@ -146,7 +146,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         scale: Halving::Value,
         paper: "over the course of the optimization",
         why: "iterations in units of T, of the shortest run: a plane leaves after T iterations without use, so that no working set \
-              can be stable before the second lifetime has ended; what is decided before turns with the length of the run",
+              can be stable before the second lifetime has ended; an earlier verdict would depend on the length of the run",
     },
     Threshold {
         bar: Bar::Small,
@@ -155,7 +155,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         scale: Halving::Value,
         paper: "for USPS the number of planes and iterations remain small through the runtime of the algorithm, making MP-BCFW \
                 behave almost as BCFW",
-        why: "a judgement: half of USPS's ten labels for planes, half of OCR's least number for passes",
+        why: "our judgement: for planes half of the ten labels of USPS, for passes half of the smallest number stated for OCR",
     },
     Threshold {
         bar: Bar::LeastPasses,
@@ -179,7 +179,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 10.0,
         scale: Halving::Value,
         paper: "the number of relevant planes stabilizes at a low value",
-        why: "a judgement: twice what is small, and no more than planes can be added in one lifetime (T = 10)",
+        why: "our judgement: twice `small`, and no more planes than can be added in one lifetime (T = 10)",
     },
     Threshold {
         bar: Bar::SeveralHundred,
@@ -187,7 +187,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 200.0,
         scale: Halving::Value,
         paper: "the number of approximate passes grows quickly to several hundred",
-        why: "several hundred begin at two; on Stanford, where passes grow slowly, they must stay below",
+        why: "the smallest number that is several hundred; on Stanford, where passes grow slowly, they must stay below it",
     },
     Threshold {
         bar: Bar::Stable,
@@ -195,7 +195,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 1.1,
         scale: Halving::Factor,
         paper: "the working set grows steadily to reach a stable state",
-        why: "a judgement: a change of a tenth between the last two quarters of the log-iterations",
+        why: "our judgement: a change of 10 % between the last two quarters of the log-iterations",
     },
     Threshold {
         bar: Bar::Clearly,
@@ -203,7 +203,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 1.1,
         scale: Halving::Factor,
         paper: "this number is reduced for later iterations … grows slowly during the course of the optimization",
-        why: "a judgement: a change that still counts as stable is neither growth nor decline",
+        why: "our judgement: a change that counts as stable is neither growth nor decline",
     },
     Threshold {
         bar: Bar::WholeCore,
@@ -211,7 +211,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 0.9,
         scale: Halving::Share,
         paper: "",
-        why: "a run on the wall clock that got less of a core was disturbed",
+        why: "a run on the wall clock that got a smaller share of a core counts as disturbed",
     },
     Threshold {
         bar: Bar::Disturbed,
@@ -219,7 +219,7 @@ pub const THRESHOLDS: [Threshold; 19] = [
         value: 0.25,
         scale: Halving::Share,
         paper: "",
-        why: "with more disturbed runs than this nothing is decided: a median survives a quarter of bad values",
+        why: "with a larger share of disturbed runs nothing is decided; a median tolerates a quarter of bad values",
     },
 ];
 
@@ -228,7 +228,7 @@ impl Bar {
         THRESHOLDS[self as usize].value
     }
 
-    /// Whether a verdict of a claim that turns on it does so on this data set; `multi` for one about a multi-plane solver.
+    /// Whether the verdicts of a claim with this threshold depend on it on this data set; `multi` for a claim about a multi-plane solver.
     pub(super) fn concerns(self, paper: Option<Paper>, multi: bool) -> bool {
         let large = matches!(paper, Some(Paper::HorseSeg | Paper::Stanford));
         match self {
@@ -285,7 +285,7 @@ fn share(odds: f64) -> f64 {
     odds / (1.0 + odds)
 }
 
-/// Shares whose odds are those of this one up to a factor.
+/// The range of shares whose odds are within a factor of those of this share.
 pub(super) fn around(value: f64, factor: f64) -> RangeInclusive<f64> {
     share(odds(value) / factor)..=share(odds(value) * factor)
 }

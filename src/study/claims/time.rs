@@ -1,4 +1,4 @@
-//! Claims 3 and 4: where the time goes, and how long a gap takes. On a repeatable clock the cost model decides both, and the
+//! Claims 3 and 4: the share of time in the oracle, and the time to a gap. On a repeatable clock the cost model decides both, and the
 //! rows say so.
 
 use std::ops::RangeInclusive;
@@ -13,13 +13,13 @@ use crate::study::paired::Measure;
 use crate::text::{number_beside, percent, seconds};
 use ssvm::problem::Paper;
 
-/// What a repeatable clock means for a number of seconds: a remark for the measured value and one for the evidence.
+/// Remarks on times of a repeatable clock, for the measured value and for the evidence.
 fn circular(series: &Series) -> (&'static str, String) {
     if !series.repeatable() {
         return ("", String::new());
     }
     let clock = series.key.clock.name();
-    let why = format!("; the cost model of the {clock} clock decides this: circular, no evidence about a machine");
+    let why = format!("; this follows from the cost model of the {clock} clock and is no evidence about a machine");
     (", cost model", why)
 }
 
@@ -65,7 +65,7 @@ fn judge_share(subject: &Subject<'_>, at: usize, range: &RangeInclusive<f64>, ro
     let (mut verdict, mut reason) = share.decide(range, shares.len());
     let mut measured = share.text(percent);
     if series.keeps_planes() {
-        // The share falls while working sets fill: a verdict that the length of the run decides is none.
+        // The share falls while working sets fill, so a verdict that depends on the length of the run is undecided.
         let late = median_of(&profile.late_shares);
         measured += &format!(", last half {}", late.text(percent));
         evidence += &format!("; in the last half of the iterations {}", late.text(percent));
@@ -79,7 +79,7 @@ fn judge_share(subject: &Subject<'_>, at: usize, range: &RangeInclusive<f64>, ro
         (verdict, reason) = (Verdict::ByConstruction, None);
         evidence += "; by construction: the oracle cost was chosen by this share";
     }
-    // The one that is by construction is so on any clock.
+    // What holds by construction does so on every clock.
     let circular = series.repeatable() && verdict != Verdict::ByConstruction;
     Claim { measured, verdict, reason, circular, evidence, estimate: Some(share), ..row }
 }
@@ -92,8 +92,8 @@ pub(super) fn runtime(subject: &Subject<'_>) -> Vec<Claim> {
     subject.each_pair(claim, |pair, row| judge_runtime(subject, pair, bar, row))
 }
 
-/// How many times as fast the multi-plane solver is, over the gaps that both reach. A gap that only one of them reaches never
-/// moves the value.
+/// How many times as fast the multi-plane solver is, over the gaps that both reach. A gap that only one of them reaches does not
+/// change the value.
 fn judge_runtime(subject: &Subject<'_>, pair: [usize; 2], bar: f64, row: Claim) -> Claim {
     let view = subject.view;
     let (single, multi) = (&view.series[pair[0]], &view.series[pair[1]]);

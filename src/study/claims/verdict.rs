@@ -7,8 +7,8 @@ use crate::study::estimate::{Estimate, interval_name};
 use ssvm::stats::FEWEST_PAIRS;
 
 impl Estimate {
-    /// Whether it lies in a range. Without an interval no number is a verdict: other seeds may give another one, whatever
-    /// the clock.
+    /// Whether it lies in a range. A number without an interval decides nothing on any clock, because other seeds may give another
+    /// number.
     pub(super) fn verdict(&self, range: &RangeInclusive<f64>) -> Verdict {
         match (self.low, self.high) {
             _ if !self.value.is_finite() => Verdict::NotMeasured,
@@ -18,7 +18,7 @@ impl Estimate {
         }
     }
 
-    /// The verdict on a number of this many repeats, and why it is none.
+    /// The verdict on a number over this many repeats, and the reason if it is undecided.
     pub(super) fn decide(&self, range: &RangeInclusive<f64>, repeats: usize) -> (Verdict, Option<Reason>) {
         let verdict = self.verdict(range);
         let why = || undecided([self.low, self.high], repeats, Reason::OpenInterval);
@@ -26,7 +26,7 @@ impl Estimate {
     }
 }
 
-/// Why an interval decides nothing: `open` when there are enough repeats for one, and neither end of it is known.
+/// Why an interval decides nothing: `open` if there are enough repeats but neither end of the interval is known.
 pub(super) fn undecided(ends: [Option<f64>; 2], repeats: usize, open: Reason) -> Reason {
     match ends {
         [None, None] if repeats < FEWEST_PAIRS => Reason::FewRepeats,
@@ -43,14 +43,14 @@ pub(super) fn at_most(most: f64) -> RangeInclusive<f64> {
     f64::NEG_INFINITY..=most
 }
 
-/// A claim holds when all its numbers are where they must be, and does not when one is not.
+/// A claim holds if all its numbers are in their ranges, and does not hold if one is outside.
 pub(super) fn all(verdicts: &[Verdict]) -> Verdict {
     use Verdict::{DoesNotHold, Holds, NotMeasured, Undecided};
     let worst = [NotMeasured, DoesNotHold, Undecided, Holds].into_iter().find(|verdict| verdicts.contains(verdict));
     worst.unwrap_or(NotMeasured)
 }
 
-/// The words of evidence about the interval of a median: over `paired` repeats of two solvers, or repeats of one.
+/// The evidence text about the interval of a median: over `paired` repeats of two solvers, or over repeats of one.
 pub(super) fn of_median(repeats: usize, paired: bool) -> String {
     basis(repeats, paired, &interval_name(repeats))
 }
@@ -66,7 +66,7 @@ fn basis(repeats: usize, paired: bool, interval: &str) -> String {
         return format!("{interval} over {repeats} {what}");
     }
     let gives = if repeats == 1 { "gives" } else { "give" };
-    format!("{repeats} {what} {gives} no 95 % interval ({FEWEST_PAIRS} do): undecided")
+    format!("{repeats} {what} {gives} no interval ({FEWEST_PAIRS} are needed): undecided")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Who is fastest on a data set: what each solver spent until one gap, and over what the fastest did.
+//! The fastest solver on a data set: what each solver spent until one gap, absolute and relative to the fastest.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +27,9 @@ pub struct LeadRow {
 pub struct LeadCost {
     /// The median over runs with its interval; `None` when the gap is not reached in the median.
     pub spent: Option<Estimate>,
-    /// Over what the solver spent that spent least; `None` for that one itself.
+    /// Relative to the solver that spent least; `None` for that solver.
     pub over_least: Option<Speedup>,
-    /// Whether it is that one.
+    /// Whether it is the solver that spent least.
     pub least: bool,
 }
 

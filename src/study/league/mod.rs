@@ -1,11 +1,11 @@
 //! The league: per data set, what every solver spent until relative gaps of the certified optimum, how it compares with the
-//! reference and with every other solver, who wins at which gap, and the statistics over all gaps (distribution, area over the
+//! reference and with every other solver, the winner at each gap, and the statistics over all gaps (distribution, area over the
 //! curve, performance profile).
 //!
 //! The relative gap of a run is (best P so far − B_lo) / B_up, with the bounds of the optimum from the store and from the
 //! duals of all runs, never the best run of the folder: where the bounds are further apart than a target, no solver is
-//! compared at it. A verdict needs an interval over pairs with one seed that is clear of 1; in a matrix all intervals
-//! hold together, and over data sets it needs the same verdict on each of them.
+//! compared at it. A verdict requires an interval over pairs that does not contain 1. In a matrix all intervals are
+//! simultaneous, and a verdict over several data sets requires the same verdict on each of them.
 
 mod lead;
 pub mod profile;
@@ -26,7 +26,7 @@ use standing::Field;
 pub const REFERENCE: &str = "mp-bcfw";
 /// The relative gaps of the tables, as text, so that each is the nearest number.
 const TARGETS: [&str; 7] = ["1", "1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6"];
-/// Those between them that count for the distribution over targets as well.
+/// The gaps in between that the distribution over targets uses in addition.
 const BETWEEN: [&str; 6] = ["3e-1", "3e-2", "3e-3", "3e-4", "3e-5", "3e-6"];
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct Standing {
     pub optimum: Option<(f64, f64)>,
     /// Relative gaps that are compared, falling.
     pub targets: Vec<f64>,
-    /// Relative gaps that are not, because less is known of the optimum.
+    /// Relative gaps that are not compared, because the bounds of the optimum are further apart.
     pub too_small: Vec<f64>,
     pub members: Vec<Member>,
     pub winners: Vec<Vec<Winner>>,
@@ -101,7 +101,7 @@ pub struct TargetCell {
     pub reached: usize,
     /// Median of what the runs spent, infinite for one that did not reach it; `None` when that is infinite.
     pub median: Option<f64>,
-    /// Expected running time: all that was spent, also by runs that did not reach it, over the number that did.
+    /// Expected running time: what all runs spent, including those that did not reach it, over the number of runs that did.
     pub ert: Option<f64>,
     /// How many times as fast as the reference.
     pub speedup: Option<Speedup>,
@@ -110,7 +110,7 @@ pub struct TargetCell {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Winner {
-    /// Its interval against every other solver is clear of 1.
+    /// Its intervals against all other solvers exclude 1.
     One(String),
     /// The least median, and those that it does not beat clearly.
     Undecided(Vec<String>),
@@ -126,7 +126,7 @@ pub struct Matrix {
     upper: Vec<Option<Speedup>>,
 }
 
-/// What the gaps of some data sets say about two solvers.
+/// The comparison of two solvers over the gaps of some data sets.
 #[derive(Default)]
 struct Compared {
     /// Per data set and pair of runs the median over gaps of the logarithm of their ratio.
@@ -137,7 +137,7 @@ struct Compared {
     busy: bool,
 }
 
-/// What each data set decides about two solvers, by heading; one on which they are not compared is undecided.
+/// The decision of each data set about two solvers, by heading. A data set on which they are not compared is undecided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decisions<'a> {
     pub faster: Vec<&'a str>,
@@ -159,8 +159,8 @@ impl Decisions<'_> {
 }
 
 impl Matrix {
-    /// Of what is compared row by row right of the diagonal. The intervals hold for all of them together: a matrix is read for the
-    /// marks that stand out.
+    /// The matrix of comparisons, row by row right of the diagonal. Its intervals are simultaneous, because readers look for the marks
+    /// that stand out.
     fn new(names: Vec<String>, compared: &[Compared]) -> Self {
         let groups: Vec<_> = compared.iter().map(|one| one.groups.clone()).collect();
         let mut upper = simultaneous(&groups, &Sampling::default());
@@ -174,7 +174,7 @@ impl Matrix {
         Self { names, upper }
     }
 
-    /// The comparisons that its intervals hold for together.
+    /// The number of comparisons with simultaneous intervals.
     pub fn comparisons(&self) -> usize {
         self.upper.iter().flatten().filter(|speedup| speedup.least.or(speedup.most).is_some()).count()
     }

@@ -1,8 +1,8 @@
 //! Performance profiles: how often each solver was within a factor of the best one, and its score.
 //!
 //! A problem is a target of a data set that a solver reaches in the median; a solver costs the median over its seeds. A profile
-//! ranks against the best only: with more than two solvers, taking one away may turn two others around. The matrix of speed-ups
-//! belongs beside it.
+//! ranks against the best solver only: with more than two solvers, removing one may reverse the order of two others. It is therefore
+//! shown together with the matrix of speed-ups.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::study::estimate::{Estimate, estimates_of, interval_text};
 use crate::study::paired::Spent;
 use ssvm::stats::{median, sorted};
 
-/// Beyond this factor of the best a solver scores nothing.
+/// Beyond this factor of the best, a solver's score is 0.
 pub const WORST: f64 = 100.0;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct ProfileLine {
     /// the factor: 1 when it is always the best. The least that it may be: a problem that it did not solve scores nothing, and its
     /// interval reaches to the upper end of that of [`Self::most`].
     pub score: Estimate,
-    /// The most that it may be, where runs ended before a target: had they reached it where they ended.
+    /// The largest possible score if runs ended before a target: that of runs that reached it when they ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<f64>,
 }
@@ -91,7 +91,7 @@ impl Costs {
                 let of_group = self.rows.iter().zip(&costs).filter(|(row, _)| row.group == group);
                 of_group.map(|(_, (cost, _))| *cost).fold(f64::INFINITY, f64::min)
             };
-            // Infinity over infinity is no number.
+            // Infinity over infinity is NaN.
             let over = self.rows.iter().zip(&costs).map(|(row, (cost, least))| {
                 let best = best(row.group).max(f64::MIN_POSITIVE);
                 Ratio { cost: cost / best, least: least / best }
@@ -109,7 +109,7 @@ struct Ratio {
     least: f64,
 }
 
-/// How much of the way from [`WORST`] times the best to the best.
+/// The position between [`WORST`] times the best (0) and the best (1), in logarithms.
 fn credit(ratio: f64) -> f64 {
     if ratio.is_finite() { (1.0 - ratio.max(1.0).ln() / WORST.ln()).max(0.0) } else { 0.0 }
 }

@@ -27,7 +27,7 @@ pub(super) struct Field<'a> {
     targets: Vec<f64>,
     pub(super) fine: Vec<f64>,
     too_small: Vec<f64>,
-    /// Why nothing is decided, if so.
+    /// The reason if nothing is decided.
     busy: Option<String>,
 }
 
@@ -192,7 +192,7 @@ impl<'a> Field<'a> {
     }
 
     fn winner(&self, measure: Measure, target: f64) -> Winner {
-        // A solver of which every run failed is no rival.
+        // A solver whose runs all failed is not compared.
         let rivals: Vec<usize> = self.series.iter().copied().filter(|at| self.curves(*at).next().is_some()).collect();
         let unbeaten = self.view.fastest(&rivals, Target::Relative(target), measure);
         let mut names: Vec<String> = unbeaten.into_iter().map(|at| self.view.series[at].display.clone()).collect();

@@ -23,11 +23,12 @@ use crate::solver::{Iteration, Moment, Solution, Solver, State};
 /// Tolerance for a negative gap, as a part of its bounds: sums round, and large features cancel.
 const ROUNDING: f64 = 1e-6;
 
-/// What rounding may do to a bound, in parts of the sizes that are summed, as for the bounds of `optimum`: as many units of the
+/// Allowance for rounding in a bound, relative to the sizes that are summed, as for the bounds of `data optimum`: this many units of the
 /// last place, and one more for each term.
 const UNITS: f64 = 1024.0;
 
-/// A certified gap has room for rounding where that is more than this part of it: everywhere else it changes nothing that is shown.
+/// A certified gap includes an allowance for rounding if that is more than this part of it; a smaller allowance would not change any
+/// digit that is shown.
 const VISIBLE: f64 = 1e-3;
 
 /// Receives the events of a run. Its methods are called only between iterations, while the clock stands still.

@@ -9,12 +9,12 @@ pub const TAU: Param = Param::count(
     "tau",
     "1",
     1,
-    "exact oracle calls made at one w, side by side, before their steps are taken one after another",
+    "exact oracle calls made at one w in parallel, before their steps are taken one after another",
 );
 
 pub const LANES: Param = Param {
     key: "lanes",
-    about: "calls that the virtual clock counts as made at the same time: tau, or fewer",
+    about: "calls that the virtual clock counts as parallel: tau, or fewer",
     default: "tau",
     domain: Domain::CountOr(1, u32::MAX as u64, &["tau"]),
 };

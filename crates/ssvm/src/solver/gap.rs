@@ -18,14 +18,14 @@ const CACHE: Param =
 
 const F: Param = Param {
     key: "F",
-    about: "a cached plane is used when it promises this part of the term's gap estimate…",
+    about: "a cached plane is used if its gap is at least this part of the term's gap estimate (see also nu)",
     default: "0.25",
     domain: Domain::Real(0.0, f64::INFINITY),
 };
 
 const NU: Param = Param {
     key: "nu",
-    about: "…and this part of the mean estimate at the last refresh",
+    about: "a cached plane is used only if its gap is also at least this part of the mean estimate at the last refresh",
     default: "0.01",
     domain: Domain::Real(0.0, f64::INFINITY),
 };
@@ -44,7 +44,7 @@ pub const ROWS: [GapPairCache; 7] = [
     row("bcfw-pair", "BCFW with pairwise steps", &[ORDER, MEMORY], [false, true, false]),
     row(
         "bcfw-cache",
-        "BCFW that asks a cache of planes before the oracle",
+        "BCFW that tries a cache of planes before the oracle",
         &[ORDER, CACHE, F, NU, REFRESH, KEEP],
         [false, false, true],
     ),

@@ -41,7 +41,8 @@ const ROUNDING: f64 = 1e-13;
 
 const CACHE: Param = Param::count("cache", "100", 1, "most planes cached per term");
 
-const SUMS: Param = Param::count("sums", "1000", 2, "most sums kept; beyond it the two lightest become one");
+const SUMS: Param =
+    Param::count("sums", "1000", 2, "most sums kept; beyond that the two with the least weight are merged");
 
 const PLAIN: SolverInfo = SolverInfo {
     name: "one-slack",

@@ -209,7 +209,7 @@ fn ties_and_edge_cases() {
     assert_eq!(solve(146, &ring, &unary, 1.0), [0; 146]);
 }
 
-/// What is done meanwhile is done often, and changes nothing.
+/// The callback during a solve is called often and does not change the result.
 #[test]
 fn a_cut_turns_to_every_node() {
     let mut rng = Pcg64::seed_from_u64(6);

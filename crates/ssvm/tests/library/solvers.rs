@@ -1,5 +1,5 @@
 //! Properties that hold for every row of the table of solvers on every family, checked on small random problems. Rows come
-//! in through the same door as everywhere, so a new row is checked as soon as it is there.
+//! from the table of solvers, so a new row is checked without further changes.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # One shard per task of a HyperQueue array. Needs a server and workers: `hq server start`, and on each node
-# `hq worker start`, or `hq alloc add slurm …`. Further arguments go to `hq submit`. Start it again to do what is missing.
+# `hq worker start`, or `hq alloc add slurm …`. Further arguments go to `hq submit`. Run it again to execute the missing runs.
 cd §folder§ || exit 1
 command -v hq >/dev/null || { echo 'hq is not in $PATH: https://it4innovations.github.io/hyperqueue' >&2; exit 1; }
 run=(§run§)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # One shard per job of GNU parallel. Further arguments go to `parallel`: `--sshloginfile HOSTS --workdir .` for other
-# machines that have the same folders. Start it again to do what is missing.
+# machines that have the same folders. Run it again to execute the missing runs.
 cd §folder§ || exit 1
 command -v parallel >/dev/null || { echo 'parallel is not in $PATH: install GNU parallel' >&2; exit 1; }
 run=(§run§)
