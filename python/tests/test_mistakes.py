@@ -166,7 +166,7 @@ def test_messages_of_a_script_name_the_script_and_come_once(program):
     ended = served(program, "Raises", ["solve", "--dataset"], ["--solver", "bcfw"])
     assert ended.returncode == 1
     last = ended.stderr.splitlines()[-1]
-    assert last.startswith("error: oracle program") and "mistakes.py' gave up when asked for term 5: KeyError" in last
+    assert last.startswith("error: oracle program") and "mistakes.py' reported an error when asked for term 5: KeyError" in last
     assert "(mistakes.py:" in last and "in max_oracle)" in last
     assert ended.stderr.count("Traceback") == 1 and "standard error" not in last
 

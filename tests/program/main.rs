@@ -265,7 +265,8 @@ fn every_fault_is_a_failed_record_and_nothing_else() {
         for record in ours {
             let Status::Failed(reason) = &record.status else { panic!("{fault} did not fail: {:?}", record.status) };
             // On a busy machine a program may be late before it does anything wrong.
-            let clear = reason.contains(expected) || reason.contains("within its time limit");
+            let clear =
+                expected.split('|').any(|words| reason.contains(words)) || reason.contains("within its time limit");
             assert!(clear && reason.contains("oracle program") && !reason.contains("panicked"), "{fault}: {reason}");
         }
         let said = records.iter().filter(|r| r.status.reason().contains(&format!("last words of {fault}"))).count();
@@ -282,7 +283,8 @@ fn faults_leave_no_zombie_in_a_process_that_goes_on() {
     for (fault, expected) in FAULTS.iter().filter(|(fault, _)| !["flood", "endless"].contains(fault)) {
         let problem = ProgramProblem::open(Launch { limit: Duration::from_millis(300), ..launch(&[fault]) }, None);
         let error = Solve::new(&problem.unwrap()).iterations(20).run().unwrap_err().to_string();
-        assert!(error.contains(expected) || error.contains("within its time limit"), "{fault}: {error}");
+        let clear = expected.split('|').any(|words| error.contains(words));
+        assert!(clear || error.contains("within its time limit"), "{fault}: {error}");
         assert!(!zombies_stay() && all_gone(&[&own().display().to_string(), &format!("serve {fault}")]), "{fault}");
     }
     for (fault, expected) in BAD_HELLOS {
@@ -665,7 +667,7 @@ fn python_programs_may_use_everything() -> Result<(), Skipped> {
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(
-        message.contains("hinges.py' gave up when asked for term 3: KeyError: 'a key\\nthat is missing'"),
+        message.contains("hinges.py' reported an error when asked for term 3: KeyError: 'a key\\nthat is missing'"),
         "{message}"
     );
     assert!(message.contains("about to fail"), "{message}");

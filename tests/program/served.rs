@@ -111,8 +111,9 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("long", "values, d is"),
     ("outside", "d is"),
     ("descending", "coordinates must ascend"),
-    ("other", "out of turn"),
-    ("twice", "out of turn"),
+    ("other", "answered for term"),
+    // The second answer is seen before the next request, or in place of its answer.
+    ("twice", "answered for term|sent output before any request"),
     ("words", "standard output belongs to the protocol"),
     ("bytes", "expected 'plane"),
     ("unknown", "'colour=red' is unknown"),
@@ -131,7 +132,7 @@ pub const BAD_HELLOS: &[(&str, &str)] = &[
     ("hello-no-d", "no line 'd'"),
     ("hello-n", "number of terms"),
     ("hello-key", "did you mean `lambda`?"),
-    ("hello-error", "gave up when asked for its handshake: no such data"),
+    ("hello-error", "reported an error when asked for its handshake: no such data"),
     ("hello-text", "numbers as text are no longer read"),
     ("hello-silent", "numbers as text are no longer read"),
 ];

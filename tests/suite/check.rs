@@ -187,7 +187,7 @@ fn baselines_read_back_exactly_and_complain_with_a_line() {
         (
             "format = 2",
             "format = 1",
-            "layout 1, this program reads 2; correct the file, or make it again with".to_owned(),
+            "layout 1, but this program reads layout 2; correct the file, or make it again with".to_owned(),
         ),
         ("\"oracle_calls\"", "\"oracle_cals\"", format!("b.toml:{at}: not a baseline: unknown variant `oracle_cals`")),
         ("[40, 44]", "[40]", format!("b.toml:{at}: set:n=5/bcfw has 1 values for 2 repeats")),
@@ -387,7 +387,7 @@ fn runs_of_another_cost_model_are_neither_compared_nor_saved() {
         &["--baseline", "base.toml", "--update", "usps-synth*/bcfw"],
     ] {
         let error = String::from_utf8(check(options).code(1).get_output().stderr.clone()).unwrap();
-        for words in ["made under version 987", "cost model", "run tiny --out RESULTS --prune"] {
+        for words in ["made with version 987", "cost model", "run tiny --out RESULTS --prune"] {
             assert!(error.contains(words), "{options:?}: {error}");
         }
     }
@@ -469,7 +469,7 @@ fn bad_input_is_an_error_with_advice() {
         assert!(stderr.contains(words), "{stderr}");
     };
     fails(program().arg("check").arg(&out).arg("--baseline").arg(&file), "--save FILE");
-    fails(program().arg("check").arg(dir.path().join("nowhere")), "is not a folder");
+    fails(program().arg("check").arg(dir.path().join("nowhere")), "does not exist");
     program().arg("check").arg(&out).arg("--save").arg(&file).assert().success();
     let update = |name: &str| {
         let mut command = program();

@@ -112,7 +112,7 @@ fn fewer_repeats_than_an_interval_needs_decide_nothing_on_any_clock() {
         }
         for row in verdicts(&records) {
             assert_eq!(row.verdict, Verdict::Undecided, "{row:?}");
-            assert!(row.evidence.contains("no 95 % interval (5 do): undecided"), "{}", row.evidence);
+            assert!(row.evidence.contains("no interval (5 are needed): undecided"), "{}", row.evidence);
             assert!(row.estimate.is_some_and(|e| e.low.is_none() && e.high.is_none()), "{row:?}");
         }
         assert!(!tables::claims::matrix(&check(&records)).text(2000).contains('✓'));
@@ -227,8 +227,8 @@ fn an_empty_a_failed_and_a_foreign_folder_have_rows_too() {
     // Besides the thirty rows of the paper's data sets, the averaged pair on this one in three rows.
     assert_eq!(
         tables::claims::summary(&foreign),
-        "3 hold, 0 do not hold, 0 undecided, 33 not measured\n3 verdicts, each at nominally 95 % (less with fewer than ten repeats) by itself, \
-         not all of them together"
+        "3 hold, 0 do not hold, 0 undecided, 33 not measured\n3 verdicts, each on its own at nominally 95 % (less with fewer than ten repeats), not \
+         corrected for their number"
     );
 }
 
@@ -485,8 +485,8 @@ fn totals_count_what_is_listed() {
     let verdicts = claims.iter().flat_map(Claim::verdicts);
     let decided = verdicts.filter(|verdict| matches!(verdict, Verdict::Holds | Verdict::DoesNotHold)).count();
     assert!(
-        summary.contains(&format!("\n{decided} verdicts, each at nominally 95 % ("))
-            && summary.ends_with(") by itself, not all of them together"),
+        summary.contains(&format!("\n{decided} verdicts, each on its own at nominally 95 % ("))
+            && summary.ends_with("), not corrected for their number"),
         "{summary}"
     );
     // BCFW's share is measured on this machine, and by construction in the regime: nothing can change that.

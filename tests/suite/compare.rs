@@ -75,7 +75,7 @@ fn a_change_that_the_rounds_cannot_support_is_undecided() {
     for (workloads, rounds, confidence, needed) in [(1, 5, 0.9999, 15), (1, 5, 0.95, 6), (8, 8, 0.95, 9)] {
         for finding in slower(workloads, rounds, confidence) {
             assert_eq!(finding.judgement, Judgement::Undecided, "{finding:?}");
-            let note = format!("{rounds} rounds cannot support this confidence; {needed} would");
+            let note = format!("{rounds} rounds are too few for this confidence; {needed} are needed");
             assert!(finding.note.contains(&note), "{}", finding.note);
         }
         for finding in slower(workloads, needed, confidence) {

@@ -186,7 +186,7 @@ fn times_of_different_kinds_of_machines_are_not_judged() {
     let findings = compared(&old, &new);
     for finding in findings.iter().filter(|finding| finding.metric.starts_with("cpu_s")) {
         assert_eq!(finding.judgement, Judgement::NotJudged, "{}", finding.message());
-        assert!(finding.note.contains("another CPU, 64 cores") && finding.note.contains("run both on one of them"));
+        assert!(finding.note.contains("another CPU, 64 cores") && finding.note.contains("run both on one machine"));
     }
     assert_eq!(verdict(&findings, "oracle_calls to gap 0.3"), Judgement::Same, "counters know no machine");
     new.iter_mut().flat_map(|run| &mut run.measured.points).for_each(|point| point.oracle_calls *= 2);
@@ -244,7 +244,10 @@ fn one_error_rate_holds_for_all_metrics_together() {
     // Six repeats cannot support a verdict on that many metrics, and that is said.
     let six = |runs: Vec<RunRecord>| runs.into_iter().filter(|run| run.repeat < 6).collect::<Vec<_>>();
     let few = compared(&six(noisy_folder(1, 1.0)), &six(noisy_folder(2, 1.1)));
-    assert!(!alarms(&few) && few.iter().any(|f| f.note.contains("6 repeats cannot support it; ")), "{few:#?}");
+    assert!(
+        !alarms(&few) && few.iter().any(|f| f.note.contains("6 repeats are too few for the confidence; ")),
+        "{few:#?}"
+    );
     // The more is looked at, the wider is the interval of each.
     let (old, new) = (noisy_folder(1, 1.0), noisy_folder(2, 1.0));
     let one = |runs: &[RunRecord]| -> Vec<RunRecord> {
@@ -344,7 +347,7 @@ fn the_command_says_when_repeats_cannot_support_its_confidence() {
     };
     // Time to a gap and at the end, while the calls are equal in all pairs: two metrics need 1 − 2 · 2^(1 − n) ≥ 0.95.
     let (few, summary) = text(5);
-    let remark = "5 repeats cannot support a confidence of 95 % over 2 metrics; 7 would";
+    let remark = "5 repeats cannot support a confidence of 95 % over 2 metrics; 7 are needed";
     for text in [few, summary, std::fs::read_to_string(dir.path().join("5.xml")).unwrap()] {
         assert!(text.contains(remark), "{text}");
     }

@@ -86,7 +86,7 @@ fn an_oracle_program_is_not_started_and_its_time_is_not_known() {
     let (path, trace) = (folder.path().join("mine.toml"), folder.path().join("trace"));
     let data = format!("oracle:touch {}", trace.display());
     let estimate = written(&[path.to_str().unwrap(), "-d", &data]);
-    assert!(estimate.contains("not known") && estimate.contains("does not start its program"), "{estimate}");
+    assert!(estimate.contains("not known") && estimate.contains("does not start oracle programs"), "{estimate}");
     assert!(!trace.exists());
     assert!(Experiment::load(path.to_str().unwrap(), Harness::standard().solvers()).is_ok());
 }

@@ -121,7 +121,7 @@ fn what_is_not_known_of_the_optimum_is_not_compared() {
     assert_eq!(standing.targets, [1.0, 1e-1, 1e-2, 1e-3]);
     assert_eq!(standing.too_small, [1e-4, 1e-5, 1e-6]);
     let text: Vec<_> = sections(&League { standings: vec![standing], ..League::default() }, &[Part::Winners]);
-    assert!(text[0].table.note.contains("At the gaps 1e-4, 1e-5, 1e-6 nothing is compared"), "{}", text[0].table.note);
+    assert!(text[0].table.note.contains("Nothing is compared at 1e-4, 1e-5, 1e-6, because"), "{}", text[0].table.note);
 }
 
 #[test]
@@ -414,7 +414,11 @@ fn a_mark_over_data_sets_needs_a_decision_on_every_one() {
     let text = all.text(2000);
     // The value is that of one of the two, and stands in its own table.
     assert!(text.contains("1▲ of 2") && text.contains("1▼ of 2") && !text.contains('×'), "{text}");
-    assert!(!all.note.contains("whose intervals") && all.note.contains("of the single data sets"), "{}", all.note);
+    assert!(
+        !all.note.contains("whose intervals") && all.note.contains("Marks combine those of the tables per data set"),
+        "{}",
+        all.note
+    );
 }
 
 #[test]

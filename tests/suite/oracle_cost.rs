@@ -456,7 +456,7 @@ fn advice_ranks_solvers_that_ended_before_the_gap_after_the_others_and_says_so()
     assert_eq!(names, ["mp-bcfw", "bcfw", "fw"]);
     // FW was stopped before MP-BCFW reached the gap: nothing shows it to be slower.
     let text = breakeven::advice(&advice, 2000);
-    assert!(text.contains("1e-3: undecided: MP-BCFW reached it, 1 other ended too early to tell\n"), "{text}");
+    assert!(text.contains("1e-3: undecided: MP-BCFW reached it, 1 other ended too early to be compared\n"), "{text}");
     assert!(text.contains("only a bound is known: FW"), "{text}");
 }
 

@@ -63,7 +63,7 @@ fn uncommitted_code_and_disturbed_times_are_not_published() {
     let virtual_time = Origin { timed: false, ..of("0123456789ab", None) };
     for fine in [isolated, virtual_time, of("0123456789ab", Some(1.03)), of("0123456789ab", Some(0.97)), busy(2, 10)] {
         let dir = published(Some(fine));
-        assert!(stderr(&readme(dir.path(), "check").failure()).contains("differs from what its command makes"));
+        assert!(stderr(&readme(dir.path(), "check").failure()).contains("differs from the output of its command"));
         readme(dir.path(), "refresh").success();
         let checked = readme(dir.path(), "check").success();
         assert!(!stderr(&checked).contains("exception"), "{}", stderr(&checked));
@@ -76,11 +76,17 @@ fn uncommitted_code_and_disturbed_times_are_not_published() {
             "3 runs were made by code that is not committed (0123456789ab-dirty)",
         ),
         (Some(of("unknown", Some(1.0))), "not committed (unknown)"),
-        (Some(of("0123456789ab", Some(1.1))), "took up to 1.10 times as long as alone; run with --isolated"),
+        (Some(of("0123456789ab", Some(1.1))), "took up to 1.10 times as long as isolated ones; run with --isolated"),
         (Some(of("0123456789ab", None)), "was not measured; run with --isolated"),
-        (Some(of("0123456789ab", Some(-5.0))), "-5.00 times as long as alone, so the measurement was disturbed"),
-        (Some(of("0123456789ab", Some(0.1))), "0.100 times as long as alone, so the measurement was disturbed"),
-        (Some(of("0123456789ab", Some(0.96))), "0.960 times as long as alone, so the measurement was disturbed"),
+        (
+            Some(of("0123456789ab", Some(-5.0))),
+            "-5.00 times as long as isolated ones, so the measurement was disturbed",
+        ),
+        (Some(of("0123456789ab", Some(0.1))), "0.100 times as long as isolated ones, so the measurement was disturbed"),
+        (
+            Some(of("0123456789ab", Some(0.96))),
+            "0.960 times as long as isolated ones, so the measurement was disturbed",
+        ),
         (Some(busy(3, 10)), "the machine was busy: 3 of 10 runs on usps got less than 90 % of a core"),
         (Some(Origin { commits: BTreeMap::new(), ..of("", Some(1.0)) }), "does not say which commit made it"),
         (Some(two_commits), "its runs were made by 2 commits (0123456789ab, ba9876543210)"),

@@ -424,13 +424,13 @@ fn folders_of_different_plans_data_or_prices_are_refused_and_nothing_is_written(
         assert!(error.contains(message), "{error}");
         assert!(!path("out").exists(), "something was written");
     };
-    refused(&folder(&path("config"), "d", "", &[timed(1, 1.0)]), "another plan");
+    refused(&folder(&path("config"), "d", "", &[timed(1, 1.0)]), "merge only folders of the same configs");
     let mut data = timed(0, 1.0);
     data.identity.problem.checksum = "other".to_owned();
-    refused(&folder(&path("data"), "c", "", &[data]), "other data");
+    refused(&folder(&path("data"), "c", "", &[data]), "differs in code or data");
     let mut code = timed(0, 1.0);
     code.identity.code_version = "other".to_owned();
-    refused(&folder(&path("code"), "c", "", &[code]), "other code");
+    refused(&folder(&path("code"), "c", "", &[code]), "differs in code or data");
     let mut model = timed(0, 1.0);
     model.identity.cost_model = Some(987);
     refused(&folder(&path("model"), "c", "", &[model]), "cost model 987");
@@ -443,7 +443,7 @@ fn folders_of_different_plans_data_or_prices_are_refused_and_nothing_is_written(
         store.write_manifest(&manifest).unwrap();
     }
     refused(&path("price"), "the paper's oracle cost of usps-synth (λ = 0.1) on the wall clock");
-    refused(&path("nowhere"), "is not a folder");
+    refused(&path("nowhere"), "does not exist");
     std::fs::create_dir(path("empty")).unwrap();
     refused(&path("empty"), "contains no results");
 }
@@ -538,7 +538,11 @@ fn the_same_plan_in_other_words_is_the_same_plan() {
     assert_eq!(bench.merged(&["a", "b"], "out")["runs"], 48);
     std::fs::write(bench.path("config.toml"), CONFIG.replace("iterations = 6", "iterations = 7")).unwrap();
     assert!(bench.shard("c", "2/2").status.success());
-    assert!(bench.refused(&["cluster", "merge", "a", "c", "--out", "no"]).contains("another plan"));
+    assert!(
+        bench
+            .refused(&["cluster", "merge", "a", "c", "--out", "no"])
+            .contains("merge only folders of the same configs")
+    );
     // Into one folder, as `run` does it, with a word.
     assert!(bench.shard("a", "2/2").status.success());
     let output = bench.call(&["cluster", "merge", "a", "--out", "a"]);

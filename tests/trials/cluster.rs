@@ -435,7 +435,7 @@ fn only_what_is_missing_is_submitted_again() {
     // Who cannot ask the queue does not submit what may be in it.
     cluster.program("squeue", "#!/bin/bash\necho 'squeue: error: no serializer' >&2\nexit 1\n");
     let (code, _, error) = cluster.submit(&["--out", "out"]);
-    assert!(code == 1 && error.contains("no serializer") && error.contains("out/slurm/jobs.json and give"), "{error}");
+    assert!(code == 1 && error.contains("no serializer") && error.contains("out/slurm/jobs.json and pass"), "{error}");
     cluster.program("squeue", SQUEUE);
     // Other shards while some of these are in the queue would be taken for the same.
     let (code, _, error) = cluster.submit(&["--out", "out", "--shards", "3"]);

@@ -49,7 +49,7 @@ fn damage_is_named_and_the_rest_is_read() {
     assert_eq!(contents.damaged.len(), 3);
     for (path, complaint) in [
         (path(7), "damaged: its content does not match its checksum; start".to_owned()),
-        (path(8), "damaged: not a complete trace file".to_owned()),
+        (path(8), "damaged: not a complete run file".to_owned()),
         (store.path(Folder::Runs, "copy"), format!("damaged: it contains run {}", record(1, 4).run_id())),
     ] {
         let damage = contents.damaged.iter().find(|damage| damage.path == path).expect("every damaged file is listed");
@@ -62,7 +62,7 @@ fn foreign_and_empty_folders_have_a_clear_message() {
     let dir = tempfile::tempdir().unwrap();
     let message = Store::open(dir.path()).unwrap_err().to_string();
     assert!(message.contains("contains no results") && message.contains("ssvm-bench run"), "{message}");
-    assert!(Store::open(dir.path().join("nowhere")).unwrap_err().to_string().contains("is not a folder"));
+    assert!(Store::open(dir.path().join("nowhere")).unwrap_err().to_string().contains("does not exist"));
 
     let manifest = dir.path().join("manifest.json");
     fs::write(&manifest, r#"{"schema_version": 0, "anything": 1}"#).unwrap();

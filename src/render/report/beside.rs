@@ -145,7 +145,7 @@ fn ratios(beside: &Beside<'_>) -> Markup {
     let mut table = tables::findings::table(findings, usize::MAX);
     let same = findings.iter().filter(|f| f.judgement == Judgement::Same && f.ratio.is_none()).count();
     let more = if same > 0 { format!("; {same} more are the same on both sides") } else { String::new() };
-    table.title = format!("B over A, with simultaneous intervals{more}");
+    table.title = format!("From A to B, with simultaneous intervals{more}");
     if table.rows.is_empty() && same > 0 {
         return html! { p { "All " (same) " metrics are the same on both sides." } };
     }
