@@ -9,6 +9,7 @@ use super::args::{count, fraction};
 use super::findings::{OutputArgs, records};
 use super::{Exit, note};
 use crate::experiment::catalog::Catalog;
+use crate::gate::build::Builds;
 use crate::gate::folders::{self, Comparison};
 use crate::gate::measure::by_cell;
 use crate::gate::rounds::{self, Design, Side};
@@ -29,15 +30,20 @@ use ssvm::solver::SolverInfo;
 /// 'same', one that reaches beyond it 'undecided': more repeats or rounds make it narrower.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Example:\n  ssvm-bench compare results/before results/after\n  \
+    ssvm-bench compare --against HEAD~1\n  \
     ssvm-bench compare --against target/baseline/ssvm-bench --only '*/mp-bcfw'\n  \
     ssvm-bench compare --versus bcfw --only usps-synth:n=100/mp-bcfw --iterations 10 --rounds 5")]
 pub struct CompareArgs {
     /// Two result folders, the older one first
     #[arg(value_name = "FOLDER", num_args = 2)]
     folders: Vec<PathBuf>,
-    /// Another build of this program; both run in turns on one core
-    #[arg(long, value_name = "BINARY", conflicts_with = "folders")]
-    against: Option<PathBuf>,
+    /// Another build of this program, or a commit to build it from; both run in turns on one core
+    ///
+    /// The commit and the files as they are now, without untracked ones, are built in target/against, one after the other in
+    /// one folder, so that nothing differs but the change. The first build there takes as long as a first build of the
+    /// program. Both builds stay there for the next comparison. Path dependencies outside the repository cannot be built.
+    #[arg(long, value_name = "BUILD", conflicts_with = "folders")]
+    against: Option<String>,
     /// Another solver of this build, compared with the solver of every cell that --only selects
     #[arg(long, value_name = "SOLVER", conflicts_with_all = ["folders", "against"], requires = "only")]
     versus: Option<String>,
@@ -149,18 +155,30 @@ fn workloads(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Vec<Wo
     Ok(standard)
 }
 
+/// The build to compare with and the present one: two files, or a commit and the files as they are now, both built here.
+fn builds(named: &str, this: PathBuf) -> anyhow::Result<[PathBuf; 2]> {
+    if let Ok(other) = Path::new(named).canonicalize() {
+        return Ok([other, this]);
+    }
+    let program = this.file_name().unwrap_or_default().to_owned();
+    let builds = Builds::of(&std::env::current_dir()?, program)?;
+    let build = |commit: String, what: &str| {
+        note(&format!("building {what}"));
+        builds.build(&commit)
+    };
+    Ok([build(builds.commit(named)?, named)?, build(builds.now()?, "the files as they are now")?])
+}
+
 fn interleaved(args: &CompareArgs, design: &Design, catalog: &dyn Catalog) -> anyhow::Result<Vec<Finding>> {
+    let workloads = workloads(args, catalog)?;
     let this = std::env::current_exe().context("cannot locate the executable of this program")?;
-    let other = match (&args.against, &args.versus) {
-        (Some(binary), _) => binary.canonicalize().with_context(|| {
-            format!("cannot find {}; build the version to compare with and keep a copy of it", binary.display())
-        })?,
-        (None, Some(_)) => this.clone(),
+    let [other, this] = match (&args.against, &args.versus) {
+        (Some(build), _) => builds(build, this)?,
+        (None, Some(_)) => [this.clone(), this],
         (None, None) => {
-            bail!("nothing to compare; name two result folders, --against BINARY, or --versus SOLVER with --only")
+            bail!("nothing to compare; name two result folders, --against BUILD, or --versus SOLVER with --only")
         }
     };
-    let workloads = workloads(args, catalog)?;
     // Programs started from here inherit the core.
     let core = args.core.or_else(|| host::cores().last().copied());
     if !core.is_some_and(host::pin) {

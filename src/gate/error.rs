@@ -48,6 +48,12 @@ pub enum Error {
          each: give them a config and a folder of their own (`ssvm-bench run --prune` moves the runs of other configs away)"
     )]
     Twice { cell: CellKey, repeat: u64 },
+    #[error("no build and no commit is called '{revision}'; name the file of a build, or a commit, branch or tag")]
+    NoRevision { revision: String },
+    #[error("commit {commit} does not build ({status}); the messages of Cargo are above")]
+    NotBuilt { commit: String, status: std::process::ExitStatus },
+    #[error("`git {command}` failed: {message}")]
+    Git { command: String, message: String },
     #[error("the two folders have no data set and solver in common")]
     NothingInCommon,
     #[error("{0} rounds are too few; use at least {FEWEST_PAIRS}")]

@@ -9,6 +9,7 @@
 //! Every gate returns [`Finding`]s; [`output`] writes them as files that CI systems read, `render` as tables.
 
 pub mod baseline;
+pub mod build;
 pub mod counters;
 mod error;
 mod finding;

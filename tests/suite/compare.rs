@@ -220,7 +220,7 @@ fn the_command_drives_builds_and_solvers() {
         program().env("COLUMNS", "1000").arg("compare").args(short).args(["--versus", "bcfw"]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("not the same work"), "{output:?}");
     for (arguments, words) in [
-        (vec!["--against", "/no/such/program"], "cannot find /no/such/program"),
+        (vec!["--against", "/no/such/program"], "no build and no commit is called '/no/such/program'"),
         (vec!["--against", "/bin/true"], "ends without a summary"),
         (vec![], "nothing to compare; name two result folders"),
     ] {
@@ -228,4 +228,48 @@ fn the_command_drives_builds_and_solvers() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(text.contains(words), "{text}");
     }
+}
+
+/// A package of one file in a folder of a repository with two commits and a change that is not committed.
+#[test]
+fn a_commit_and_the_present_files_are_built_in_one_folder() {
+    use ssvm_bench::gate::build::Builds;
+    let dir = tempfile::tempdir().unwrap();
+    let package = dir.path().join("tool");
+    let write = |name: &str, text: &str| std::fs::write(package.join(name), text).unwrap();
+    let git = |arguments: &[&str]| {
+        let all = [&["-c", "user.name=a", "-c", "user.email=b"], arguments].concat();
+        let output = std::process::Command::new("git").current_dir(dir.path()).args(all).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    std::fs::create_dir_all(package.join("src")).unwrap();
+    write("Cargo.toml", "[package]\nname = \"tool\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
+    let main = |text: &str| write("src/main.rs", &format!("fn main() {{ print!(\"{text} {{}}\", file!()) }}"));
+    git(&["init", "--quiet"]);
+    std::fs::write(dir.path().join(".gitignore"), "target\nCargo.lock\n").unwrap();
+    for text in ["first", "second"] {
+        main(text);
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "--message", text]);
+    }
+    main("changed");
+    let before = git(&["status", "--porcelain"]);
+    let builds = Builds::of(&package, "tool".into()).unwrap();
+    let says = |commit: String| {
+        let program = builds.build(&commit).unwrap();
+        String::from_utf8(std::process::Command::new(program).output().unwrap().stdout).unwrap()
+    };
+    assert_eq!(says(builds.commit("HEAD~1").unwrap()), "first src/main.rs");
+    assert_eq!(says(builds.now().unwrap()), "changed src/main.rs");
+    // The same files are not compiled again, and nothing of the repository has changed.
+    let times = |commit: String| builds.build(&commit).unwrap().metadata().unwrap().modified().unwrap();
+    assert_eq!(times(builds.now().unwrap()), times(builds.now().unwrap()));
+    assert_eq!((git(&["status", "--porcelain"]), git(&["worktree", "list"]).lines().count()), (before, 1));
+    let message = builds.commit("no-such-branch").unwrap_err().to_string();
+    assert!(message.starts_with("no build and no commit is called 'no-such-branch'; "), "{message}");
+    write("src/main.rs", "fn main() {");
+    let message = builds.build(&builds.now().unwrap()).unwrap_err().to_string();
+    assert!(message.contains("does not build") && message.contains("the messages of Cargo are above"), "{message}");
+    assert_eq!(git(&["worktree", "list"]).lines().count(), 1);
 }
