@@ -12,7 +12,7 @@ use crate::experiment::{CostSetting, DatasetSpec, Experiment};
 use crate::store::identity::{CODE_VERSION, Identity, order_seed};
 use crate::store::keys::ProblemKey;
 use crate::store::manifest::PaperCosts;
-use ssvm::clock::OracleCost;
+use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::drive::AnyProblem;
 use ssvm::problem::Size;
 use ssvm::settings::{Budget, RunSettings, SolverSpec};
@@ -262,9 +262,11 @@ impl Plan {
                     (0..experiment.repeats).map(run).collect::<Vec<_>>()
                 };
                 let wanted = |cost: &OracleCost| experiment.wants(name, solver, Some(*cost));
-                let base = projection_base(&costs, &set.spec.budget).filter(|_| !facts.reads_clock);
+                let base = projection_base(&costs, &set.spec.budget, experiment.clock);
+                let base = base.filter(|_| !facts.reads_clock);
                 for cost in costs.iter().copied().filter(wanted) {
-                    self.runs.extend(repeats(cost, base.filter(|base| *base != cost && wanted(base))));
+                    let is_other = |base: &OracleCost| *base != cost && experiment.clock.measures_oracle(cost);
+                    self.runs.extend(repeats(cost, base.filter(|base| is_other(base) && wanted(base))));
                 }
                 if set.lacks_paper_cost() {
                     let runs = repeats(OracleCost::ONE, base).into_iter();
@@ -324,10 +326,11 @@ impl SolverFacts {
 }
 
 /// The oracle cost at which a solver that never reads the clock is run; its times at all other costs are projected from
-/// that run. `None` if it must be run at each cost, because a time limit ends the steps elsewhere.
-fn projection_base(costs: &[OracleCost], budget: &Budget) -> Option<OracleCost> {
-    let first = if costs.contains(&OracleCost::ONE) { Some(OracleCost::ONE) } else { costs.first().copied() };
-    first.filter(|_| budget.time_s.is_none())
+/// that run. `None` if it must be run at each cost, because a time limit ends the steps elsewhere or the clock does not
+/// measure the time inside the oracle.
+fn projection_base(costs: &[OracleCost], budget: &Budget, clock: ClockKind) -> Option<OracleCost> {
+    let measured = || costs.iter().copied().filter(|cost| clock.measures_oracle(*cost));
+    measured().find(OracleCost::is_one).or_else(|| measured().next()).filter(|_| budget.time_s.is_none())
 }
 
 fn problem_key(set: &PlannedSet) -> ProblemKey {

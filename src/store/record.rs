@@ -91,6 +91,11 @@ impl RunRecord {
         (alone && totals.wall_s > 1e-3).then(|| totals.cpu_s / totals.wall_s)
     }
 
+    /// Whether its time inside the exact oracle was measured and not estimated.
+    pub fn measures_oracle(&self) -> bool {
+        self.settings().clock.measures_oracle(self.settings().oracle_cost)
+    }
+
     pub fn settings(&self) -> &RunSettings {
         &self.identity.settings
     }

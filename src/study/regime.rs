@@ -50,7 +50,8 @@ type Shares = BTreeMap<OracleCost, Vec<f64>>;
 
 pub fn regimes<'r>(records: impl Iterator<Item = &'r RunRecord>, catalog: &dyn Catalog) -> Vec<Regime> {
     let mut sets: BTreeMap<_, BTreeMap<usize, Shares>> = BTreeMap::new();
-    for record in records.filter(|r| r.solver() == Paper::SOLVER && r.settings().solver.params.is_empty()) {
+    let is_reference = |r: &&RunRecord| r.solver() == Paper::SOLVER && r.settings().solver.params.is_empty();
+    for record in records.filter(is_reference).filter(|record| record.measures_oracle()) {
         let Some(last) = record.points().last() else { continue };
         let share = last.oracle_time_s / last.time_s;
         if share > 0.0 && share < 1.0 {

@@ -52,6 +52,8 @@ pub enum Reason {
     Optimum,
     /// The machine was busy.
     Busy,
+    /// The clock does not measure the time inside the oracle.
+    Clock,
 }
 
 impl Reason {
@@ -69,6 +71,7 @@ impl Reason {
             Self::NotSeen => "too few iterations were evaluated",
             Self::Optimum => "the optimum is not known well enough",
             Self::Busy => "the machine was busy",
+            Self::Clock => "the share of the oracle is not measured well on the cpu clock",
         }
     }
 

@@ -7,6 +7,7 @@ use super::gaps::GapRatios;
 use super::thresholds::{Bar, around};
 use super::verdict::{at_least, at_most, of_median};
 use super::{Claim, MULTI, Reason, SINGLE, Subject, Verdict};
+use crate::store::RunRecord;
 use crate::study::Series;
 use crate::study::estimate::median_of;
 use crate::study::paired::Measure;
@@ -75,6 +76,10 @@ fn judge_share(subject: &Subject<'_>, at: usize, range: &RangeInclusive<f64>, ro
         }
     }
     measured += model;
+    if !subject.view.records_of(at).iter().all(RunRecord::measures_oracle) {
+        (verdict, reason) = (Verdict::Undecided, Some(Reason::Clock));
+        evidence += &format!("; undecided because {}, which reads no call at oracle cost 1", Reason::Clock.text());
+    }
     if subject.in_regime && series.solver == SINGLE {
         (verdict, reason) = (Verdict::ByConstruction, None);
         evidence += "; by construction: the oracle cost was chosen by this share";

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::OracleCost;
 use super::stopwatch::Stopwatch;
 use super::weights::COST_MODEL;
 use crate::error::{Error, Result};
@@ -89,26 +90,23 @@ impl ClockKind {
         }
     }
 
-    /// Time inside exact oracle calls so far, ns.
+    /// Time inside exact oracle calls up to the last stop of the meter, ns.
     pub(super) fn oracle_ns(self, watch: &Stopwatch) -> f64 {
         match self.0 {
-            // CPU time of helpers, plus the wall time inside the calls times the CPU's share of all wall time: reading
-            // the CPU clock at each call would cost as much as a fast oracle.
-            ClockName::Cpu => {
-                let share = (watch.own_cpu_ns() / watch.wall_ns().max(1e-3)).min(1.0);
-                watch.oracle_wall_ns() * share + watch.helped_ns as f64
-            }
+            // CPU time of helpers, plus the wall time inside the calls times the CPU's share of it: reading the CPU clock
+            // at each call would cost as much as a fast oracle. The share is taken per iteration, so that this never
+            // decreases and never exceeds the total. It is still an estimate: on a busy machine the thread may wait inside
+            // calls more or less often than outside of them.
+            ClockName::Cpu => watch.oracle_scaled_ns + watch.helped_ns as f64,
             ClockName::Virtual => watch.tally.oracle_units as f64 * UNIT_NS,
             ClockName::Wall => watch.oracle_wall_ns(),
         }
     }
 
-    /// Time inside exact oracle calls that an oracle cost other than 1 multiplies. Unlike [`ClockKind::oracle_ns`], it
-    /// never decreases.
+    /// Time inside exact oracle calls that an oracle cost other than 1 multiplies.
     pub(super) fn charged_ns(self, watch: &Stopwatch) -> f64 {
         match self.0 {
-            // The CPU's share of wall time goes up and down, and wall time includes other processes, so the CPU clock
-            // is read at each call.
+            // Wall time includes other processes, so the CPU clock is read at each call.
             ClockName::Cpu => (watch.oracle_cpu_ns + watch.helped_ns) as f64,
             _ => self.oracle_ns(watch),
         }
@@ -117,6 +115,12 @@ impl ClockKind {
     /// Whether the CPU clock must be read before and after each exact call when the oracle cost is not 1.
     pub(super) fn asks_each_call(self) -> bool {
         self == Self::CPU
+    }
+
+    /// Whether the time inside exact calls is measured at this oracle cost. On the CPU clock at cost 1 it is estimated from
+    /// wall time, which a busy machine distorts.
+    pub fn measures_oracle(self, cost: OracleCost) -> bool {
+        !self.asks_each_call() || !cost.is_one()
     }
 
     /// The time stamp and the operation count at which `left_ns` from now will be over, so that every step can check

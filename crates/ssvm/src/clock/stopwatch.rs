@@ -18,6 +18,11 @@ pub(super) struct Stopwatch {
     /// Work on the virtual clock.
     pub tally: Tally,
     pub oracle_stamps: u64,
+    /// Their number at the last start.
+    resumed_oracle_stamps: u64,
+    /// Time inside exact oracle calls up to the last stop, each stretch between a start and a stop scaled by the CPU time in it over its
+    /// wall time.
+    pub oracle_scaled_ns: f64,
     /// CPU time of the solver's own thread inside exact oracle calls, where the CPU clock is read at each.
     pub oracle_cpu_ns: u64,
     /// CPU time of those readings, which is no solver work.
@@ -45,6 +50,8 @@ impl Stopwatch {
             helped_ns: 0,
             tally: Tally::new(weights),
             oracle_stamps: 0,
+            resumed_oracle_stamps: 0,
+            oracle_scaled_ns: 0.0,
             oracle_cpu_ns: 0,
             asking_cpu_ns: 0,
         }
@@ -52,6 +59,7 @@ impl Stopwatch {
 
     pub fn resume(&mut self) {
         debug_assert!(self.resumed.is_none());
+        self.resumed_oracle_stamps = self.oracle_stamps;
         let cpu = thread_cpu_ns();
         self.resumed = Some((self.stamp(), cpu));
     }
@@ -59,8 +67,12 @@ impl Stopwatch {
     pub fn pause(&mut self) {
         debug_assert!(self.resumed.is_some());
         if let Some((stamp, cpu)) = self.resumed.take() {
-            self.stamps_so_far += self.stamp() - stamp;
-            self.cpu_ns += thread_cpu_ns() - cpu;
+            let (stamps, cpu) = (self.stamp() - stamp, thread_cpu_ns() - cpu);
+            self.stamps_so_far += stamps;
+            self.cpu_ns += cpu;
+            let share = (cpu as f64 / self.to_ns(stamps).max(1e-3)).min(1.0);
+            let inside = self.oracle_stamps.saturating_sub(self.resumed_oracle_stamps);
+            self.oracle_scaled_ns += share * self.to_ns(inside);
         }
     }
 
@@ -95,5 +107,31 @@ impl Stopwatch {
 
     pub fn oracle_wall_ns(&self) -> f64 {
         self.to_ns(self.oracle_stamps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The thread works inside a call, and then waits outside of one.
+    #[test]
+    fn scaled_time_inside_calls_never_decreases_and_never_exceeds_the_total() {
+        let mut watch = Stopwatch::new(PerCharge::default());
+        let mut before = 0.0;
+        for waits in [false, true, false, true] {
+            watch.resume();
+            let began = watch.stamp();
+            if waits {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            } else {
+                (0..100_000_u64).for_each(|k| drop(std::hint::black_box(k)));
+                watch.oracle_stamps += watch.stamp() - began;
+            }
+            watch.pause();
+            let now = watch.oracle_scaled_ns;
+            assert!(before <= now && 0.0 < now && now <= watch.own_cpu_ns(), "{before} {now} {}", watch.own_cpu_ns());
+            before = now;
+        }
     }
 }
