@@ -1,7 +1,9 @@
-//! One run read at the marks of the log cadence, so that its values do not depend on how often it was evaluated: a run
-//! evaluated after every iteration and one evaluated at the marks only are the same curve.
+//! One run as a curve. What it spent until a target is read from all its evaluations, because a gap that was seen is never "not
+//! reached". Its values over iterations are read at the marks of the log cadence, so that a run evaluated after every iteration and one
+//! evaluated at the marks only are the same line.
 
 use super::align::{End, Located, locate};
+use super::claims::thresholds::Bar;
 use super::paired::{Measure, Spent, Target};
 use super::points::{Bounds, Run};
 use crate::store::RunRecord;
@@ -9,51 +11,48 @@ use ssvm::drive::TracePoint;
 use ssvm::settings::Cadence;
 use ssvm::stats::portable::{ln, powf};
 
-/// A run at the marks from its first to its last evaluated whole iteration. Where it stopped inside an iteration, the columns
-/// of time, calls and gaps have one value more than those of whole iterations: that of its last evaluation.
+/// A run from its first to its last evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Seed of its orders. Solvers with the same seed had the same orders.
     pub seed: u64,
     pub end: End,
-    pub iteration: Vec<f64>,
-    /// Whether each mark has an evaluation within a factor of 2, so that no value is interpolated over a long distance.
-    pub seen: Vec<bool>,
+    // One value per evaluation, those inside an iteration included.
+    /// Whole iterations before it.
+    pub evaluated: Vec<f64>,
     pub time_s: Vec<f64>,
     pub oracle_calls: Vec<f64>,
-    /// P − B_lo.
-    pub primal_sub: Vec<f64>,
     /// Least P − B_lo so far over B_up; infinite before the first finite one.
     pub relative: Vec<f64>,
     /// P − D.
     pub gap: Vec<f64>,
+    // One value per mark from the first to the last evaluated whole iteration.
+    pub iteration: Vec<f64>,
+    /// Whether each mark has an evaluation nearby ([`Bar::Near`]), so that no value is interpolated over a long distance.
+    pub seen: Vec<bool>,
+    /// P − B_lo.
+    pub primal_sub: Vec<f64>,
     pub planes: Vec<f64>,
     /// Approximate passes per iteration since the mark before.
     pub passes: Vec<f64>,
 }
 
-/// The amount spent when the (spent, value) points of a run first reach the target, interpolated linearly in log-log; the first point
-/// if its value is already at or below the target.
-pub fn crossing(points: impl IntoIterator<Item = (f64, f64)>, target: f64) -> Option<f64> {
-    let mut before: Option<(f64, f64)> = None;
+/// What a run had spent when its (spent, value) points first reached the target: between the last point before and the first one
+/// at the target. Where these are near each other ([`Bar::Near`]) it is interpolated linearly in log-log; where they are not, a curve may
+/// have fallen anywhere between them. A run whose first point is at the target spent at most what it had spent there; one that never
+/// reached the target spent at least what it had spent at its end.
+pub fn spent(points: impl IntoIterator<Item = (f64, f64)>, target: f64) -> Spent {
+    let mut before = (0.0, f64::INFINITY);
     for (spent, value) in points {
         if value <= target {
-            let Some((s, v)) = before.filter(|(s, _)| value > 0.0 && *s > 0.0) else { return Some(spent) };
-            return Some(s * powf(spent / s, ln(v / target) / ln(v / value)));
+            let (least, above) = before;
+            let near = above.is_finite() && least > 0.0 && spent <= Bar::Near.value() * least;
+            let way = if value > 0.0 { ln(above / target) / ln(above / value) } else { 1.0 };
+            return if near { Spent::exactly(least * powf(spent / least, way)) } else { Spent { least, most: spent } };
         }
-        before = value.is_finite().then_some((spent, value)).or(before);
+        before = (spent, value);
     }
-    None
-}
-
-/// Bounds of [`crossing`]. A run whose first point is at the target spent at most what it had spent there; one that never reached the
-/// target spent at least what it had spent at its end.
-pub fn spent(points: impl Iterator<Item = (f64, f64)> + Clone, target: f64) -> Spent {
-    match crossing(points.clone(), target) {
-        Some(most) if points.clone().next().is_some_and(|(_, value)| value <= target) => Spent { least: 0.0, most },
-        Some(spent) => Spent::exactly(spent),
-        None => Spent { least: points.last().map_or(0.0, |(spent, _)| spent), most: f64::INFINITY },
-    }
+    Spent { least: before.0, most: f64::INFINITY }
 }
 
 impl Curve {
@@ -62,13 +61,14 @@ impl Curve {
         Self {
             seed: record.settings().seed,
             end: (&record.status).into(),
-            iteration: Vec::new(),
-            seen: Vec::new(),
+            evaluated: Vec::new(),
             time_s: Vec::new(),
             oracle_calls: Vec::new(),
-            primal_sub: Vec::new(),
             relative: Vec::new(),
             gap: Vec::new(),
+            iteration: Vec::new(),
+            seen: Vec::new(),
+            primal_sub: Vec::new(),
             planes: Vec::new(),
             passes: Vec::new(),
         }
@@ -78,40 +78,38 @@ impl Curve {
     pub(super) fn of(record: &RunRecord, run: &Run, (low, high): Bounds) -> Self {
         let (points, whole) = (record.points(), run.whole.len());
         let column = |value: &dyn Fn(&TracePoint) -> f64| -> Vec<f64> { points.iter().map(value).collect() };
-        let iterations = column(&|point| point.iteration as f64);
+        let evaluated = column(&|point| point.iteration as f64);
+        let iterations = &evaluated[..whole];
         let marks = match &points[..whole] {
             [first, .., last] | [first @ last] => Cadence::log_marks(first.iteration.max(1), last.iteration),
             [] => Vec::new(),
         };
         let marks: Vec<f64> = marks.into_iter().map(|mark| mark as f64).collect();
-        let located: Vec<Located> =
-            marks.iter().filter_map(|mark| locate(&iterations[..whole], run.end, *mark)).collect();
+        let located: Vec<Located> = marks.iter().filter_map(|mark| locate(iterations, run.end, *mark)).collect();
         let at_marks = |value: &dyn Fn(&TracePoint) -> f64| -> Vec<f64> {
             let column = column(value);
             located.iter().map(|at| at.value(&column)).collect()
         };
-        let with_last = |value: &dyn Fn(&TracePoint) -> f64| -> Vec<f64> {
-            at_marks(value).into_iter().chain(points[whole..].last().map(value)).collect()
-        };
-        let primal_sub = with_last(&|point| point.primal - low);
         let scale = if low.is_finite() && high.is_finite() && high > 0.0 { 1.0 / high } else { f64::NAN };
         let (mut relative, mut best) = (Vec::new(), f64::INFINITY);
-        for value in &primal_sub {
-            best = if value.is_finite() { best.min(scale * value) } else { best };
+        for point in points {
+            // `min` ignores NaN.
+            best = best.min(scale * (point.primal - low));
             relative.push(best);
         }
         Self {
             seed: record.settings().seed,
             end: run.end,
-            time_s: with_last(&|point| point.time_s),
-            oracle_calls: with_last(&|point| point.oracle_calls as f64),
+            time_s: column(&|point| point.time_s),
+            oracle_calls: column(&|point| point.oracle_calls as f64),
             relative,
-            primal_sub,
-            gap: with_last(&|point| point.gap),
+            gap: column(&|point| point.gap),
+            primal_sub: at_marks(&|point| point.primal - low),
             planes: at_marks(&|point| point.planes_mean),
-            seen: marks.iter().map(|mark| is_seen(&iterations[..whole], *mark)).collect(),
-            passes: rates(&marks, &iterations[..whole], &column(&|point| point.approx_passes as f64)[..whole]),
+            seen: marks.iter().map(|mark| is_seen(iterations, *mark)).collect(),
+            passes: rates(&marks, iterations, &column(&|point| point.approx_passes as f64)[..whole]),
             iteration: marks,
+            evaluated,
         }
     }
 
@@ -129,10 +127,6 @@ impl Curve {
         Some((*self.iteration.first()?, *self.iteration.last()?))
     }
 
-    pub fn whole_gaps(&self) -> &[f64] {
-        &self.gap[..self.iteration.len()]
-    }
-
     pub fn is_measured(&self) -> bool {
         self.relative.last().is_some_and(|best| best.is_finite())
     }
@@ -144,13 +138,12 @@ impl Curve {
         }
     }
 
-    /// The amount spent until the target, interpolated; `None` if the target was not reached.
+    /// The most that was spent until the target; `None` if the target was not reached.
     pub fn reached(&self, target: Target, measure: Measure) -> Option<f64> {
-        let (values, target) = self.values(target);
-        crossing(self.column(measure).iter().copied().zip(values.iter().copied()), target)
+        Some(self.spent(target, measure).most).filter(|most| most.is_finite())
     }
 
-    /// Bounds of that amount, see [`spent`].
+    /// What was spent until the target, see [`spent`].
     pub fn spent(&self, target: Target, measure: Measure) -> Spent {
         let (values, target) = self.values(target);
         spent(self.column(measure).iter().copied().zip(values.iter().copied()), target)
@@ -164,10 +157,10 @@ impl Curve {
     }
 }
 
-/// Whether one of these ascending iterations is within a factor of 2 of a mark.
+/// Whether one of these ascending iterations is near a mark.
 fn is_seen(iterations: &[f64], mark: f64) -> bool {
     let after = iterations.partition_point(|iteration| *iteration < mark);
-    let near = |iteration: &f64| iteration.max(mark) <= 2.0 * iteration.min(mark);
+    let near = |iteration: &f64| iteration.max(mark) <= Bar::Near.value() * iteration.min(mark);
     iterations.get(after).is_some_and(near) || iterations[..after].last().is_some_and(near)
 }
 
@@ -193,13 +186,14 @@ mod tests {
         Curve {
             seed: 0,
             end: End::Budget,
-            iteration: Vec::new(),
-            seen: Vec::new(),
+            evaluated: Vec::new(),
             time_s: time_s.to_vec(),
             oracle_calls: time_s.iter().map(|t| 10.0 * t).collect(),
-            primal_sub: relative.to_vec(),
             relative: relative.to_vec(),
             gap: relative.to_vec(),
+            iteration: Vec::new(),
+            seen: Vec::new(),
+            primal_sub: Vec::new(),
             planes: Vec::new(),
             passes: Vec::new(),
         }
@@ -221,8 +215,8 @@ mod tests {
 
     #[test]
     fn targets_are_reached_between_evaluations() {
-        let curve = curve(&[0.1, 10.0, 20.0], &[1.0, 1e-4, 1e-5]);
-        for (target, time) in [(1.0, 0.1), (1e-2, 1.0), (1e-4, 10.0), (1e-5, 20.0)] {
+        let curve = curve(&[5.0, 10.0, 20.0], &[1.0, 1e-4, 1e-5]);
+        for (target, time) in [(1.0, 5.0), (1e-2, 50f64.sqrt()), (1e-4, 10.0), (1e-5, 20.0)] {
             let near = |value: Option<f64>| value.is_some_and(|value| (value / time - 1.0).abs() < 1e-9);
             assert!(near(curve.reached(Target::Gap(target), Measure::Time)), "{target}");
             assert!(near(curve.reached(Target::Relative(target), Measure::Calls).map(|calls| calls / 10.0)));
@@ -232,13 +226,14 @@ mod tests {
 
     #[test]
     fn what_is_not_seen_is_bounded() {
-        let run = curve(&[1.0, 100.0], &[0.5, 5e-3]);
+        let run = curve(&[1.0, 60.0, 100.0], &[0.5, 5e-2, 5e-4]);
         let spent = |target: f64| run.spent(Target::Relative(target), Measure::Time);
         assert_eq!(spent(0.6), Spent { least: 0.0, most: 1.0 }, "there before the first evaluation");
-        assert_eq!(spent(1e-3), Spent { least: 100.0, most: f64::INFINITY }, "never there");
-        let seen = spent(5e-2);
-        assert!(seen.least == seen.most && (seen.least - 10.0).abs() < 1e-9, "{seen:?}");
-        let (never, early) = (spent(1e-3), spent(0.6));
+        assert_eq!(spent(1e-4), Spent { least: 100.0, most: f64::INFINITY }, "never there");
+        assert_eq!(spent(0.2), Spent { least: 1.0, most: 60.0 }, "anywhere between evaluations that are far apart");
+        let seen = spent(5e-3);
+        assert!(seen.least == seen.most && (seen.least - 6000f64.sqrt()).abs() < 1e-9, "{seen:?}");
+        let (never, early) = (spent(1e-4), spent(0.6));
         assert_eq!(never.log_over(seen), (ln(100.0 / seen.most), f64::INFINITY));
         assert_eq!(seen.log_over(never), (f64::NEG_INFINITY, ln(seen.most / 100.0)));
         assert_eq!(never.log_over(never), (f64::NEG_INFINITY, f64::INFINITY));

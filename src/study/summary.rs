@@ -9,7 +9,7 @@ use super::Study;
 use super::break_even::BreakEven;
 use super::busy::Disturbed;
 use super::claims::Sensitivity;
-use super::claims::thresholds::Bars;
+use super::claims::thresholds::{Bar, Bars};
 use super::claims::{self, Claim};
 use super::league::League;
 use super::profile::ProfileRow;
@@ -21,13 +21,8 @@ use crate::store::{RunRecord, files};
 use crate::text::number;
 use ssvm::clock::ClockKind;
 
-/// Times of concurrent runs may be published if the interference is within these factors. A smaller factor shows that the measurement
-/// was disturbed.
-const MOST_INTERFERENCE: f64 = 1.03;
-const LEAST_INTERFERENCE: f64 = 0.97;
-
 /// Version of the rules by which verdicts and intervals are made; raised when the same runs would be judged differently.
-const RULES: u32 = 2;
+const RULES: u32 = 3;
 
 /// The numbers of a result folder: `summary.json`, small enough to be committed.
 #[derive(Serialize, Deserialize)]
@@ -190,12 +185,11 @@ impl Origin {
             objections.push(disturbed.text(&format!("on {name}"), bars));
         }
         if self.timed && !self.isolated {
-            let advice = format!(
-                "run with --isolated, or with a measured interference between {LEAST_INTERFERENCE} and {MOST_INTERFERENCE}"
-            );
+            let (least, most) = (Bar::LeastInterference.value(), Bar::MostInterference.value());
+            let advice = format!("run with --isolated, or with a measured interference between {least} and {most}");
             match self.interference {
-                Some(ratio) if (LEAST_INTERFERENCE..=MOST_INTERFERENCE).contains(&ratio) => {}
-                Some(ratio) if !(ratio >= LEAST_INTERFERENCE && ratio.is_finite()) => objections.push(format!(
+                Some(ratio) if (least..=most).contains(&ratio) => {}
+                Some(ratio) if !(ratio >= least && ratio.is_finite()) => objections.push(format!(
                     "concurrent runs took {} times as long as isolated ones, so the measurement was disturbed; {advice}",
                     number(ratio)
                 )),

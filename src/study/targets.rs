@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::View;
-use super::curve::{Curve, crossing};
+use super::curve::{self, Curve};
 use super::paired::{Measure, Target};
 use ssvm::stats;
 
@@ -33,7 +33,7 @@ pub fn median(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
 /// The targets 1, 0.3, 0.1, … below the first gap of all these curves, down to the least gap of any.
 pub fn targets<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Vec<f64> {
     let (mut start, mut least) = (f64::INFINITY, f64::INFINITY);
-    for gaps in curves.into_iter().map(Curve::whole_gaps) {
+    for Curve { gap: gaps, .. } in curves {
         start = gaps.first().copied().filter(|gap| gap.is_finite()).map_or(start, |gap| start.min(gap));
         least = gaps.iter().copied().filter(|gap| *gap > 0.0).fold(least, f64::min);
     }
@@ -54,8 +54,8 @@ pub fn time_to_gap(view: &View, dataset: &str) -> Vec<TargetRow> {
             for curve in view.curves(series) {
                 times.push(curve.reached(Target::Gap(target), Measure::Time));
                 // A run that stopped inside an iteration counts with its last complete iteration.
-                let marks = curve.iteration.iter().chain(curve.iteration.last()).copied();
-                iterations.push(crossing(marks.zip(curve.gap.iter().copied()), target));
+                let spent = curve::spent(curve.evaluated.iter().copied().zip(curve.gap.iter().copied()), target);
+                iterations.push(Some(spent.most).filter(|most| most.is_finite()));
             }
             let (reached, runs) = (times.iter().flatten().count(), times.len());
             cells.push(Reached { series, reached, runs, time_s: median(times), iterations: median(iterations) });

@@ -522,3 +522,44 @@ fn own_data_begins_with_the_fastest_solver() {
             && hand::page("usps", &results(repeats("bcfw", 0.2, 1e-8))).unwrap().contains("id=\"claims\"")
     );
 }
+
+/// MP-BCFW is at a relative gap of 1e-2 after iteration 11, which is no mark of the log cadence, and nowhere else.
+#[test]
+fn a_gap_that_was_seen_between_two_marks_was_reached() {
+    let mut records = repeats("bcfw", 0.2, 1e-8);
+    for record in repeats("mp-bcfw", 0.01, 1e-8) {
+        let mut record = record;
+        record.measured.points.iter_mut().for_each(|p| p.primal = if p.iteration == 11 { 1.009 } else { 1.5 });
+        records.push(record);
+    }
+    let standing = standing(records);
+    let at = place(&standing, 1e-2);
+    let cell = member(&standing, "mp-bcfw").scores[Measure::Time as usize].cells[at];
+    assert_eq!((cell.reached, cell.median.map(|median| (1e3 * median).round())), (5, Some(114.0)), "{cell:?}");
+    assert_eq!(*winner(&standing, Measure::Time, 1e-2), Winner::One("MP-BCFW".to_owned()));
+}
+
+/// To 1e-3, MP-BCFW takes 1.5 s and BCFW 5 s. At iterations 1 and 60, MP-BCFW has spent 0.3 and 18 s and BCFW 0.1 and 6 s.
+#[test]
+fn what_lies_between_evaluations_far_apart_decides_nothing() {
+    let runs = |seen: &dyn Fn(u64) -> bool| -> Vec<RunRecord> {
+        let of = |solver: &str, second: f64, from: u64, least: f64| {
+            let gap = move |k: u64| 1.0 + if k < from { 0.5 } else { least };
+            let points = |repeat: u64| -> Vec<TracePoint> {
+                let pace = second * (1.0 + 0.02 * repeat as f64);
+                (1..=60).filter(|k| seen(*k)).map(|k| point(k, pace * k as f64, gap(k), 1.0)).collect()
+            };
+            (0..5).map(|repeat| run("usps", solver, repeat, points(repeat))).collect::<Vec<_>>()
+        };
+        [of("mp-bcfw", 0.3, 5, 9e-4), of("bcfw", 0.1, 50, 1e-6)].concat()
+    };
+    let [dense, sparse] = [standing(runs(&|_| true)), standing(runs(&|k| k == 1 || k == 60))];
+    assert_eq!(*winner(&dense, Measure::Time, 1e-3), Winner::One("MP-BCFW".to_owned()));
+    assert!(matches!(winner(&sparse, Measure::Time, 1e-3), Winner::Undecided(both) if both.len() == 2));
+    let cell = member(&sparse, "bcfw").scores[Measure::Time as usize].cells[place(&sparse, 1e-3)];
+    let speedup = cell.speedup.unwrap();
+    assert!(speedup.least < Some(0.1) && speedup.most > Some(100.0), "a range of {}", speedup.text());
+    // Twice as much spent is near, and a crossing in between is interpolated.
+    let half = standing(runs(&|k| [1, 24, 32, 45, 60].contains(&k)));
+    assert!(member(&half, "bcfw").scores[0].cells[place(&half, 1e-3)].median.is_some_and(|s| 4.5 < s && s < 6.5));
+}

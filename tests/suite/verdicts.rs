@@ -86,6 +86,12 @@ fn the_cadence_of_evaluation_moves_no_verdict() {
             // A ratio that some pairs only bound is a range, which may be as wide as those pairs leave it.
             let is_range = a.id() == "1b" && [a, b].iter().any(|row| row.measured.contains('–'));
             if let (Some(x), Some(y), false) = (a.estimate, b.estimate, begins || is_range) {
+                // A gap may fall below a target between two marks and rise again, which only more evaluations see.
+                if ["1b", "4"].contains(&a.id().as_str()) {
+                    let overlap = x.low.zip(y.high).is_none_or(|(low, high)| low <= high);
+                    assert!(overlap && y.low.zip(x.high).is_none_or(|(low, high)| low <= high), "{row}");
+                    continue;
+                }
                 let near = (x.value - y.value).abs() <= tolerance * x.value.abs().max(0.05);
                 assert!(near, "{row}: {x:?} {y:?}\n{}\n{}", a.evidence, b.evidence);
                 measured += 1;

@@ -266,15 +266,20 @@ pub fn thresholds(sensitivities: &[Sensitivity]) -> Table {
     let mut table = Table::new("", heads.map(|name| (name, Kind::Text)));
     for row in &THRESHOLDS {
         let found = sensitivities.iter().find(|found| found.key == row.key);
-        let [half, double] = row.halved_and_doubled().map(number);
-        let changed = |value: &str, count: fn(&Sensitivity) -> usize| match found {
-            Some(found) => format!("{value}: {} change", count(found)),
-            None => value.to_owned(),
+        let changed = |value: f64, count: fn(&Sensitivity) -> usize| match found {
+            Some(found) => format!("{}: {} change", number(value), count(found)),
+            None => number(value),
         };
         let paper = if row.paper.is_empty() { "a rule of measurement" } else { row.paper };
-        let mut cells = cells![row.key, number(row.value), paper, row.why, changed(&half, |found| found.halved)];
-        let of = found.map_or("not computed".to_owned(), |found| found.verdicts.to_string());
-        cells.extend(cells![changed(&double, |found| found.doubled), of]);
+        let mut cells = cells![row.key, number(row.value), paper, row.why];
+        cells.extend(match row.halved_and_doubled() {
+            Some([half, double]) => cells![
+                changed(half, |found| found.halved),
+                changed(double, |found| found.doubled),
+                found.map_or("not computed".to_owned(), |found| found.verdicts.to_string())
+            ],
+            None => cells!["–", "–", "not varied"],
+        });
         table.push(cells);
     }
     table
@@ -291,8 +296,12 @@ pub fn thresholds_text(sensitivities: &[Sensitivity], width: usize) -> String {
     for (row, threshold) in table.rows.iter().zip(&THRESHOLDS) {
         let text: Vec<String> = row.iter().map(ToString::to_string).collect();
         let [key, value, paper, why, half, double, of] = &text[..] else { continue };
-        let of = if sensitivities.is_empty() { format!("changes {of}") } else { format!("of {of}") };
-        out += &wrapped(&format!("{key} = {value} ({half}; {double}; {of})"), width, 0);
+        let varied = match threshold.halved_and_doubled() {
+            None => of.clone(),
+            Some(_) if sensitivities.is_empty() => format!("{half}; {double}; changes {of}"),
+            Some(_) => format!("{half}; {double}; of {of}"),
+        };
+        out += &wrapped(&format!("{key} = {value} ({varied})"), width, 0);
         let paper = if threshold.paper.is_empty() { paper.clone() } else { format!("\u{201c}{paper}\u{201d}") };
         out += &wrapped(&format!("{paper}: {why}"), width, 6);
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{BreakEvenRow, BreakEvenSet, REFERENCE};
+use crate::study::claims::thresholds::Bar;
 use crate::study::paired::Paired;
 use ssvm::settings::total_order;
 use ssvm::stats::portable::{exp, ln};
@@ -89,12 +90,9 @@ pub fn advise(set: &BreakEvenSet, given: CostGiven) -> Advice {
     }
 }
 
-/// The factor past an end of the table up to which an oracle cost is treated as that end.
-const NEAR: f64 = 1.1;
-
 /// Whether an oracle cost lies beyond the table, where nothing was run and ratios keep changing.
 fn is_beyond(cost: f64, read_at: f64) -> bool {
-    cost.max(read_at) > NEAR * cost.min(read_at)
+    cost.max(read_at) > Bar::TableEnd.value() * cost.min(read_at)
 }
 
 impl Advice {

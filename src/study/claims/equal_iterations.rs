@@ -1,6 +1,7 @@
 //! Two series at equal iterations: pairs of repeats with the same seed, read at the same marks, and the distance of their medians.
 
 use super::common_end;
+use super::thresholds::Bar;
 use crate::study::View;
 use crate::study::align::End;
 use crate::study::curve::Curve;
@@ -156,9 +157,9 @@ pub(super) fn lower_from(x: &[f64], values: &[Option<f64>]) -> f64 {
     }
 }
 
-/// The end of the first quarter of the log-iterations. Curves that begin later do not show how a run develops.
+/// The end of the beginning of the log-iterations, their first quarter. Curves that begin later do not show how a run develops.
 pub(super) fn quarter(last: f64) -> f64 {
-    last.powf(0.25)
+    last.powf(Bar::Beginning.value())
 }
 
 /// The mean over log x of a piecewise linear curve, starting at an x; NaN without a value.

@@ -17,7 +17,7 @@ pub struct Sensitivity {
     pub doubled: usize,
 }
 
-/// For each threshold, the number of verdicts that change when it is halved or doubled.
+/// For each threshold that is varied, the number of verdicts that change when it is halved or doubled.
 pub fn sensitivity(study: &Study) -> Vec<Sensitivity> {
     let judged = |row: &'static ClaimRow, bars: &Bars| check_rows(study, std::slice::from_ref(row), bars);
     let now: Vec<(&'static ClaimRow, Vec<Claim>)> =
@@ -29,8 +29,9 @@ pub fn sensitivity(study: &Study) -> Vec<Sensitivity> {
     };
     let mut all = Vec::new();
     for threshold in &THRESHOLDS {
+        let Some(values) = threshold.halved_and_doubled() else { continue };
         let rows: Vec<_> = now.iter().filter(|(row, _)| row.turns_on(threshold.bar)).collect();
-        let [halved, doubled] = threshold.halved_and_doubled().map(|value| {
+        let [halved, doubled] = values.map(|value| {
             let bars = Bars::default().with(threshold.bar, value);
             if threshold.paper.is_empty() && disturbed(&bars) == disturbed(&Bars::default()) {
                 return 0;

@@ -3,6 +3,7 @@
 use std::ops::{Index, RangeInclusive};
 
 use ssvm::problem::Paper;
+use ssvm::stats::FEWEST_PAIRS;
 
 /// The thresholds, in the order of [`THRESHOLDS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,12 @@ pub enum Bar {
     Clearly,
     WholeCore,
     Disturbed,
+    Near,
+    Beginning,
+    FewestPairs,
+    TableEnd,
+    LeastInterference,
+    MostInterference,
 }
 
 /// How a threshold is halved and doubled.
@@ -37,6 +44,8 @@ enum Halving {
     Factor,
     /// A share: its odds.
     Share,
+    /// Not at all: it is a rule for all comparisons, and no verdict is made again with another one.
+    Never,
 }
 
 #[derive(Debug)]
@@ -51,12 +60,15 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    pub fn halved_and_doubled(&self) -> [f64; 2] {
-        [0.5, 2.0].map(|by| match self.scale {
-            Halving::Value => by * self.value,
-            Halving::Factor => self.value.powf(by),
-            Halving::Share => share(by * odds(self.value)),
-        })
+    /// `None` for a rule that is not varied.
+    pub fn halved_and_doubled(&self) -> Option<[f64; 2]> {
+        let scaled = |by: f64| match self.scale {
+            Halving::Value => Some(by * self.value),
+            Halving::Factor => Some(self.value.powf(by)),
+            Halving::Share => Some(share(by * odds(self.value))),
+            Halving::Never => None,
+        };
+        Some([scaled(0.5)?, scaled(2.0)?])
     }
 }
 
@@ -64,7 +76,7 @@ const ALWAYS: &str = "within the same number of iterations (and thereby calls to
     primal suboptimality than BCFW";
 const PASSES: &str = "The number of approximate passes per iteration ranges between 10 to 15";
 
-pub const THRESHOLDS: [Threshold; 19] = [
+pub const THRESHOLDS: [Threshold; 25] = [
     Threshold {
         bar: Bar::AlwaysFrom,
         key: "always-from",
@@ -221,6 +233,57 @@ pub const THRESHOLDS: [Threshold; 19] = [
         paper: "",
         why: "with a larger share of disturbed runs nothing is decided; a median tolerates a quarter of bad values",
     },
+    Threshold {
+        bar: Bar::Near,
+        key: "near",
+        value: 2.0,
+        scale: Halving::Never,
+        paper: "",
+        why: "a value between two evaluations is interpolated where what was spent at them differs by at most this factor, and is \
+              only known to be between them where it differs by more; over iterations, a mark counts as evaluated within this factor",
+    },
+    Threshold {
+        bar: Bar::Beginning,
+        key: "beginning",
+        value: 0.25,
+        scale: Halving::Never,
+        paper: "",
+        why: "the part of the log-iterations that claim 2a leaves out, so that the first evaluation does not affect its mean, and in \
+              which claims 2a and 5 need an evaluation",
+    },
+    Threshold {
+        bar: Bar::FewestPairs,
+        key: "fewest-pairs",
+        value: FEWEST_PAIRS as f64,
+        scale: Halving::Never,
+        paper: "",
+        why: "with fewer pairs of runs nothing is decided: even the range of four covers the median in only 87.5 % of all cases",
+    },
+    Threshold {
+        bar: Bar::TableEnd,
+        key: "table-end",
+        value: 1.1,
+        scale: Halving::Never,
+        paper: "",
+        why: "`advise` names a solver for an oracle cost up to this factor beyond those that were run; ratios keep changing there",
+    },
+    Threshold {
+        bar: Bar::LeastInterference,
+        key: "least-interference",
+        value: 0.97,
+        scale: Halving::Never,
+        paper: "",
+        why: "concurrent runs that were faster than isolated ones by more than this: the measurement was disturbed, and their times \
+              are not published",
+    },
+    Threshold {
+        bar: Bar::MostInterference,
+        key: "most-interference",
+        value: 1.03,
+        scale: Halving::Never,
+        paper: "",
+        why: "times of concurrent runs are published if these took at most this many times as long as isolated ones",
+    },
 ];
 
 impl Bar {
@@ -246,7 +309,13 @@ impl Bar {
             | Self::LowerAtEnd
             | Self::Stronger
             | Self::WholeCore
-            | Self::Disturbed => true,
+            | Self::Disturbed
+            | Self::Near
+            | Self::Beginning
+            | Self::FewestPairs
+            | Self::TableEnd
+            | Self::LeastInterference
+            | Self::MostInterference => true,
         }
     }
 }
@@ -298,8 +367,9 @@ mod tests {
     fn every_threshold_stands_in_its_place() {
         for (at, row) in THRESHOLDS.iter().enumerate() {
             assert_eq!(row.bar as usize, at, "{}", row.key);
-            let [half, double] = row.halved_and_doubled();
-            assert!(half < row.value && row.value < double, "{}: {half} {double}", row.key);
+            if let Some([half, double]) = row.halved_and_doubled() {
+                assert!(half < row.value && row.value < double, "{}: {half} {double}", row.key);
+            }
         }
         let range = around(0.15, Bar::About.value());
         assert!((range.start() - 0.099).abs() < 1e-3 && (range.end() - 0.220).abs() < 1e-3, "{range:?}");

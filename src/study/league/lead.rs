@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::standing::Field;
 use super::{Measure, Speedup};
+use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, median_of};
 use crate::study::paired::{Pace, Target};
 
@@ -25,7 +26,7 @@ pub struct LeadRow {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeadCost {
-    /// The median over runs with its interval; `None` when the gap is not reached in the median.
+    /// The median over runs of the most that they spent, with its interval; `None` when the gap is not reached in the median.
     pub spent: Option<Estimate>,
     /// Relative to the solver that spent least; `None` for that solver.
     pub over_least: Option<Speedup>,
@@ -55,10 +56,13 @@ impl Lead {
         let cost = |at: usize, measure: Measure| {
             let spent: Vec<f64> =
                 field.spent(at, measure, target).into_iter().map(|spent| spent.unwrap_or(f64::INFINITY)).collect();
+            // Where evaluations are far apart, a run may have been there earlier.
+            let earliest = |curve: &Curve| curve.spent(Target::Relative(target), measure).least;
+            let low = median_of(&field.view.curves(at).iter().map(earliest).collect::<Vec<_>>()).low;
             let best = least[measure as usize];
             let compare = |best| field.view.compare(best, at, Target::Relative(target), measure);
             LeadCost {
-                spent: Some(median_of(&spent)).filter(|spent| spent.value.is_finite()),
+                spent: Some(Estimate { low, ..median_of(&spent) }).filter(|spent| spent.value.is_finite()),
                 over_least: best.filter(|best| *best != at).and_then(compare),
                 least: best == Some(at),
             }

@@ -95,9 +95,9 @@ impl<'a> Field<'a> {
         for target in &self.targets {
             let (mut reached, mut total) = (0, 0.0);
             for curve in self.curves(at) {
-                let spent = curve.reached(Target::Relative(*target), measure);
-                reached += usize::from(spent.is_some());
-                total += spent.or(curve.column(measure).last().copied()).unwrap_or(0.0);
+                let spent = curve.spent(Target::Relative(*target), measure);
+                reached += usize::from(spent.most.is_finite());
+                total += if spent.most.is_finite() { spent.most } else { spent.least };
             }
             let compare = |other| {
                 let speedup = self.view.compare(at, other, Target::Relative(*target), measure)?;
@@ -171,11 +171,9 @@ impl<'a> Field<'a> {
                 let curve = self.curves(at).find(|curve| curve.seed == *seed);
                 let failed = curve.is_none() && absent > 0;
                 absent -= usize::from(failed);
-                let cost = |target: &f64| match curve.and_then(|c| c.reached(Target::Relative(*target), measure)) {
-                    Some(spent) => Spent::exactly(spent),
-                    // It may reach the target later; one that failed before its first evaluation does not.
-                    None => Spent { least: ended(curve, measure), most: f64::INFINITY },
-                };
+                // One that failed before its first evaluation does not reach a target later.
+                let never = Spent::exactly(f64::INFINITY);
+                let cost = |target: &f64| curve.map_or(never, |curve| curve.spent(Target::Relative(*target), measure));
                 let costs = self.targets.iter().map(cost).collect();
                 spent.push((failed || curve.is_some()).then_some(costs));
             }
@@ -233,10 +231,6 @@ impl<'a> Field<'a> {
     }
 }
 
-fn ended(curve: Option<&Curve>, measure: Measure) -> f64 {
-    curve.and_then(|curve| curve.column(measure).last().copied()).unwrap_or(f64::INFINITY)
-}
-
 /// Mean over log-cost between two ends of how far down a run is: 0 at a relative gap of 1 and before its first evaluation, 1 at
 /// `floor` and below. A run that has ended stays where it was.
 fn area(curve: &Curve, measure: Measure, (from, to): (f64, f64), floor: f64) -> f64 {
@@ -286,11 +280,12 @@ mod tests {
             let run = Curve {
                 seed: 0,
                 end: End::Budget,
+                evaluated: Vec::new(),
+                oracle_calls: Vec::new(),
+                gap: Vec::new(),
                 iteration: Vec::new(),
                 seen: Vec::new(),
-                oracle_calls: Vec::new(),
                 primal_sub: Vec::new(),
-                gap: Vec::new(),
                 planes: Vec::new(),
                 passes: Vec::new(),
                 time_s,
