@@ -422,14 +422,13 @@ impl SessionCall<'_> {
         for line in interference::summary(&rows, load) {
             self.say(line);
         }
-        let is_new =
-            |old: &Inflation| rows.iter().any(|row| (&row.dataset, &row.solver) == (&old.dataset, &old.solver));
+        let is_new = |old: &Inflation| rows.iter().any(|row| row.cell() == old.cell());
         manifest.interference.retain(|old| !is_new(old));
         manifest.interference.extend(rows);
     }
 }
 
-/// Writes the runs that follow from others; label and reason of those whose source has no record.
+/// Writes the runs that follow from others, failed ones as far as they went; label and reason of those whose source has no record.
 fn project(
     runs: &[RunSpec],
     store: &Store,
@@ -441,7 +440,7 @@ fn project(
     for run in runs {
         let source = run.projected_from.as_ref();
         let source = source.and_then(|id| made.get(id).map(|at| &fresh[*at]).or_else(|| done.get(id)));
-        match source.filter(|record| record.status.is_done()) {
+        match source {
             Some(record) => {
                 let projected = record.projected(run.identity.clone());
                 store.write(Folder::Runs, &projected)?;

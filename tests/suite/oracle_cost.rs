@@ -647,3 +647,50 @@ fn a_summary_file_gives_the_advice_of_its_folder() {
     let error = Summary::read(&path).map(drop).unwrap_err().to_string();
     assert!(error.contains("older version") && error.contains("`ssvm-bench report`"), "{error}");
 }
+
+/// A solver that never reads the clock is run at one cost. At cost 1 the CPU clock does not measure the time inside the oracle.
+#[test]
+fn nothing_is_projected_from_what_the_cpu_clock_estimates() {
+    let projected = |clock: &str| -> Vec<(String, Option<String>)> {
+        let text = format!(
+            "name = 'x'\nclock = '{clock}'\nrepeats = 1\noracle_cost = [1, 4, 16]\n[budget]\niterations = 2\n[[dataset]]\n\
+             name = 'usps-synth:n=10'\n[[solver]]\nname = 'bcfw'\n"
+        );
+        let plan = Plan::new(&experiment(&text), &Harness::standard(), &DataDir::resolve(None)).unwrap();
+        let base = |id: &String| plan.runs.iter().find(|run| run.run_id == *id).unwrap().settings().oracle_cost;
+        let of = |run: &ssvm_bench::experiment::RunSpec| {
+            (run.settings().oracle_cost.to_string(), run.projected_from.as_ref().map(|id| base(id).to_string()))
+        };
+        plan.runs.iter().map(of).collect()
+    };
+    let told = |pairs: &[(&str, Option<&str>)]| -> Vec<(String, Option<String>)> {
+        pairs.iter().map(|(at, from)| ((*at).to_owned(), from.map(str::to_owned))).collect()
+    };
+    assert_eq!(projected("virtual"), told(&[("1", None), ("4", Some("1")), ("16", Some("1"))]));
+    assert_eq!(projected("cpu"), told(&[("1", None), ("4", None), ("16", Some("4"))]));
+}
+
+#[test]
+fn a_failed_run_is_a_row_at_every_oracle_cost() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "name = 'x'\nclock = 'virtual'\nrepeats = 2\noracle_cost = [1, 16]\ntimeout_s = 1e-9\n[budget]\n\
+                iterations = 400\n[[dataset]]\nname = 'horseseg-synth:n=6'\n[[solver]]\nname = 'bcfw'\n";
+    let finished = run(text, dir.path(), 1);
+    let records = &finished.contents.records;
+    let at = |k: &str| records.iter().filter(|record| record.settings().oracle_cost == cost(k)).count();
+    assert_eq!((at("1"), at("16"), finished.report.failed.len()), (2, 2, 4), "{:?}", finished.report.failed);
+    assert!(records.iter().all(|record| matches!(record.status, Status::TimedOut { .. })));
+}
+
+/// Five seeds in all, three at each cost: too few for an interval at any of them.
+#[test]
+fn pairs_of_different_oracle_costs_do_not_add_up() {
+    let mut all = [falling("bcfw", "1", 1.0, 1e-3), falling("bcfw", "16", 1.0, 1e-3)].concat();
+    all.extend(falling("fw", "1", 4.0, 1e-3).into_iter().take(3));
+    all.extend(falling("fw", "16", 0.25, 1e-3).into_iter().skip(2));
+    let table = BreakEven::of(&records::results(all));
+    assert!(table.sets[0].rows.iter().all(|row| row.pairs == 3), "{:?}", table.sets[0].rows);
+    let shown = ssvm_bench::render::tables::breakeven::table(&table);
+    assert!(shown.note.contains("Not judged: too few repeats for an interval (3 of at least 5)"), "{}", shown.note);
+    assert!(printed(&table, "FW", "1e-3").contains("not judged"));
+}

@@ -56,7 +56,10 @@ pub fn table(breakeven: &BreakEven) -> Table {
     table.note = match (fewest, fewest.and_then(too_few)) {
         (_, Some(few)) => format!("Not judged: {few}."),
         (Some(pairs), None) => {
-            format!("{}.", of_each(breakeven.sets.iter().map(BreakEvenSet::comparisons).sum(), pairs))
+            let intervals = of_each(breakeven.sets.iter().map(BreakEvenSet::comparisons).sum(), pairs);
+            let crosses = breakeven.sets.iter().flat_map(|set| &set.rows).any(|row| !row.crossings.is_empty());
+            let bootstrap = " Intervals of crossings (equal at) are by bootstrap, nominally 95 %.";
+            format!("{intervals}.{}", if crosses { bootstrap } else { "" })
         }
         (None, None) => String::new(),
     };

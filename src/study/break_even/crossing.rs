@@ -35,7 +35,10 @@ pub(super) fn ratios(costs: &[f64], pairs: &[Vec<LogBounds>]) -> (Vec<Option<Pai
         ratios.push(paired.filter(|paired| paired.least.or(paired.most).is_some()));
     }
     let logs: Vec<f64> = costs.iter().map(|cost| ln(*cost)).collect();
-    let sampling = Sampling::default();
+    // Pairs that were run at few of the costs must not make those at one cost look like enough for an interval.
+    let fewest = ratios.iter().flatten().map(|ratio: &Paired| ratio.pairs).min().unwrap_or(0);
+    let mut sampling = Sampling::default();
+    sampling.draws = if fewest < sampling.fewest { 0 } else { sampling.draws };
     let (line, drawn) = resampled(&[pairs.len()], &sampling, |draw| {
         let at = |place: usize| exact_median(draw[0].iter().map(|pair| pairs[*pair][place]).filter(was_run));
         (0..costs.len()).map(at).collect::<Vec<f64>>()

@@ -22,7 +22,7 @@ use crate::text::solver_name;
 use ssvm::clock::{ClockKind, OracleCost};
 use ssvm::problem::Paper;
 use ssvm::settings::SolverSpec;
-use ssvm::stats::median;
+use ssvm::stats::{FEWEST_PAIRS, median};
 
 pub const REFERENCE: &str = Paper::SOLVER;
 /// Relative gaps that may be shown, as text, so that each is the nearest number.
@@ -73,6 +73,7 @@ pub struct BreakEvenRow {
     pub solver: String,
     pub display: String,
     pub target: f64,
+    /// The fewest pairs at an oracle cost that has enough for an interval; the most at any if none has.
     pub pairs: usize,
     /// Per oracle cost: its time over BCFW's; `None` where nothing is known of it.
     pub ratios: Vec<Option<Paired>>,
@@ -152,7 +153,9 @@ impl Group<'_> {
             }
             if ratios.iter().any(Option::is_some) {
                 let display = SolverSpec { name: solver_name(&solver.name), ..solver.clone() }.to_string();
-                let (solver, pairs) = (solver.to_string(), pairs.len());
+                let counts = || ratios.iter().flatten().map(|ratio| ratio.pairs);
+                let enough = counts().filter(|pairs| *pairs >= FEWEST_PAIRS).min();
+                let (solver, pairs) = (solver.to_string(), enough.or_else(|| counts().max()).unwrap_or(0));
                 rows.push(BreakEvenRow { solver, display, target, pairs, ratios, crossings });
             }
         }
@@ -239,7 +242,8 @@ impl Group<'_> {
     /// oracle costs.
     fn at_cost_one(&self, solver: &SolverSpec) -> (f64, f64) {
         let (mut calls, mut shares) = (Vec::new(), Vec::new());
-        for record in self.of_solver(solver).flat_map(|at| self.view.records_of(at)) {
+        let records = self.of_solver(solver).flat_map(|at| self.view.records_of(at));
+        for record in records.filter(|record| record.measures_oracle()) {
             let Some(last) = record.points().last() else { continue };
             let oracle = last.oracle_time_s / record.settings().oracle_cost.factor();
             calls.push(oracle / last.oracle_calls as f64);
