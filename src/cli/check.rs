@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
 use crate::gate::baseline::{self, Counts, Provenance};
+use crate::gate::measure::Runs;
 use crate::gate::{Baseline, CellKey, Finding, Judgement, counters, instructions, measure, workload};
 use crate::run::host;
 use crate::store::RunRecord;
@@ -99,7 +100,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         _ => {}
     }
     let verdict = args.outputs.write("Regression gate", &findings, None)?;
-    advise(args, &baseline, &findings);
+    advise(args, &baseline, &cells, &findings);
     Ok(verdict)
 }
 
@@ -169,7 +170,7 @@ fn instructions(args: &CheckArgs, baseline: Option<&Baseline>) -> anyhow::Result
 }
 
 /// Prints the exact command that accepts the findings.
-fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
+fn advise(args: &CheckArgs, baseline: &Baseline, cells: &BTreeMap<CellKey, Runs<'_>>, findings: &[Finding]) {
     let failed = findings.iter().filter(|finding| finding.judgement.fails()).count();
     let worth = |finding: &&Finding| finding.judgement.fails() || finding.judgement == Judgement::Better;
     let accepted: BTreeSet<&CellKey> = findings.iter().filter(worth).map(|finding| &finding.cell).collect();
@@ -188,10 +189,19 @@ fn advise(args: &CheckArgs, baseline: &Baseline, findings: &[Finding]) {
     }
     let (results, file) = (args.results.display(), args.baseline.display());
     let counting = if args.instructions { " --instructions" } else { "" };
-    if accepted.len() > 5 {
+    // A folder of `run --only` must not replace the whole baseline, nor remove the cells that it lacks.
+    let lacks = |cell: &&&CellKey| baseline.cells.contains_key(**cell) && !cells.contains_key(**cell);
+    let lacking = accepted.iter().filter(lacks).count();
+    if accepted.len() > 5 && lacking == 0 {
         note(&format!("  ssvm-bench check {results}{counting} --save {file}"));
-    } else {
-        let updates: String = accepted.iter().map(|cell| format!(" --update '{cell}'")).collect();
+        return;
+    }
+    let named = accepted.iter().filter(|cell| accepted.len() <= 5 || !lacks(cell));
+    let updates: String = named.map(|cell| format!(" --update '{cell}'")).collect();
+    if accepted.len() > 5 {
+        note(&format!("  (the folder lacks {lacking} cells of the baseline; run the whole config to compare them)"));
+    }
+    if !updates.is_empty() {
         note(&format!("  ssvm-bench check {results} --baseline {file}{counting}{updates}"));
     }
 }

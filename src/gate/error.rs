@@ -44,7 +44,7 @@ pub enum Error {
     )]
     Noisy { run: String, clock: &'static str },
     #[error(
-        "the results hold repeat {repeat} of {cell} twice, with other budgets, data, clocks, cost models or seeds; gates compare one of \
+        "the results hold repeat {repeat} of {cell} twice, with another λ, or other budgets, data, clocks, cost models or seeds; gates compare one of \
          each: give them a config and a folder of their own (`ssvm-bench run --prune` moves the runs of other configs away)"
     )]
     Twice { cell: CellKey, repeat: u64 },

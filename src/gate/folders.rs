@@ -278,9 +278,9 @@ impl CellMetric<'_> {
         self.spent.iter().map(|(old, new)| new.log_over(*old)).collect()
     }
 
-    /// Known exactly and equal in every pair: the same whatever the confidence is.
+    /// Equal in every pair, bounds included: the same whatever the confidence is.
     fn is_equal(&self) -> bool {
-        self.spent.iter().all(|(old, new)| old == new && old.least == old.most)
+        self.spent.iter().all(|(old, new)| old == new)
     }
 
     /// The reason if there is no verdict. Without noise one pair is enough, and a gap that no repeat reaches any more needs no
