@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use super::worker::WorkerContext;
 use crate::experiment::RunSpec;
+use crate::store::keys::ProblemKey;
 use crate::store::manifest::Inflation;
 use crate::store::{RunRecord, panics};
 use ssvm::clock::ClockKind;
@@ -31,8 +32,8 @@ const MOST_REPETITIONS: f64 = 50.0;
 pub const TOLERATED: f64 = 1.05;
 const CONFIDENCE: f64 = 0.95;
 
-/// Ratios by data set and solver.
-type Ratios = BTreeMap<(String, String), Vec<f64>>;
+/// Ratios by problem and solver, see [`Inflation::cell`].
+type Ratios = BTreeMap<(String, Option<ProblemKey>, String), Vec<f64>>;
 
 /// The probes of a batch, shared by its workers.
 pub struct Probing {
@@ -45,7 +46,7 @@ impl Probing {
     /// Makes this many probes per data set and solver. Probes of earlier sessions with the same number of workers count.
     pub fn new(per_cell: u32, jobs: usize, earlier: &[Inflation]) -> Self {
         let earlier = earlier.iter().filter(|row| row.jobs == jobs as u64);
-        let ratios = earlier.map(|row| ((row.dataset.clone(), row.solver.clone()), row.ratios.clone())).collect();
+        let ratios = earlier.map(|row| (row.cell(), row.ratios.clone())).collect();
         Self { per_cell: per_cell as usize, one_at_a_time: Mutex::new(()), ratios: Mutex::new(ratios) }
     }
 
@@ -53,7 +54,8 @@ impl Probing {
     pub fn after(&self, worker: WorkerContext<'_>, run: &RunSpec, record: &RunRecord) {
         let gate = &worker.batch.gate;
         let neighbours = worker.batch.jobs - 1;
-        let cell = (record.dataset().to_owned(), record.settings().solver.to_string());
+        let problem = record.identity.problem.clone();
+        let cell = (problem.dataset.clone(), Some(problem), record.settings().solver.to_string());
         let enough = self.ratios.lock().get(&cell).is_some_and(|ratios| ratios.len() >= self.per_cell * ROUNDS);
         let Some(piece) = Piece::of(run, record).filter(|_| neighbours > 0 && !enough) else { return };
         // While another worker probes, its neighbours have to work.
@@ -79,10 +81,10 @@ impl Probing {
 
     /// One row per data set and solver that was probed.
     pub fn rows(&self, jobs: usize) -> Vec<Inflation> {
-        let row = |((dataset, solver), ratios): ((String, String), Vec<f64>)| {
+        let row = |((dataset, problem, solver), ratios): ((String, Option<ProblemKey>, String), Vec<f64>)| {
             let Interval { median: ratio, low, high } = median_interval(&ratios, CONFIDENCE)?;
             let (jobs, probes) = (jobs as u64, ratios.len() as u64);
-            Some(Inflation { dataset, solver, jobs, ratio, low, high, probes, ratios })
+            Some(Inflation { dataset, problem, solver, jobs, ratio, low, high, probes, ratios })
         };
         self.ratios.lock().clone().into_iter().filter_map(row).collect()
     }

@@ -150,6 +150,9 @@ impl Host {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inflation {
     pub dataset: String,
+    /// Absent in a manifest of an older program, which did not distinguish the λ of a data set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<ProblemKey>,
     pub solver: String,
     /// Workers of the parallel runs.
     pub jobs: u64,
@@ -162,6 +165,13 @@ pub struct Inflation {
     /// The ratios, in the order of measurement.
     #[serde(default)]
     pub ratios: Vec<f64>,
+}
+
+impl Inflation {
+    /// What was probed.
+    pub fn cell(&self) -> (String, Option<ProblemKey>, String) {
+        (self.dataset.clone(), self.problem.clone(), self.solver.clone())
+    }
 }
 
 /// Whether a commit identifies the sources of a program, which that of a changed tree or outside a repository does not.
@@ -192,9 +202,8 @@ impl Manifest {
         self.configs.dedup();
         // Of two measurements of one cell the one with more probes is kept.
         self.interference.extend(other.interference);
-        let cell = |one: &Inflation| (one.dataset.clone(), one.solver.clone());
-        self.interference.sort_by_cached_key(|one| (cell(one), Reverse((one.probes, one.ratio.to_bits()))));
-        self.interference.dedup_by_key(|one| cell(one));
+        self.interference.sort_by_cached_key(|one| (one.cell(), Reverse((one.probes, one.ratio.to_bits()))));
+        self.interference.dedup_by_key(|one| one.cell());
         Ok(())
     }
 }

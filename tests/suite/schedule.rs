@@ -15,7 +15,8 @@ use ssvm_bench::run::scheduler::{self, RunBatch, run_batch};
 use ssvm_bench::run::worker::{StopSignal, Worker, WorkerContext};
 use ssvm_bench::store::RunRecord;
 use ssvm_bench::store::folder::{Folder, Store};
-use ssvm_bench::store::manifest::Inflation;
+use ssvm_bench::store::keys::ProblemKey;
+use ssvm_bench::store::manifest::{Inflation, Manifest};
 use ssvm_bench::{DataDir, Error, Execution, Harness, Observer, Outcome, Result, StopReason, TracePoint};
 
 const CONFIG: &str = "name = \"order\"\nrepeats = 4\n[budget]\niterations = 2\n\
@@ -93,6 +94,19 @@ fn row(solver: &str, ratios: &[f64]) -> Inflation {
         ..Inflation::default()
     };
     Probing::new(3, 2, &[earlier]).rows(2).pop().unwrap()
+}
+
+#[test]
+fn probes_of_two_lambdas_of_a_data_set_are_two_rows() {
+    let at = |lambda: f64| Inflation {
+        problem: Some(ProblemKey { dataset: "set".into(), checksum: "c".into(), lambda, pairwise_weight: None }),
+        ..row("bcfw", &[1.0 + lambda; 3])
+    };
+    let ratios = |rows: Vec<Inflation>| rows.iter().map(|row| row.ratio).collect::<Vec<_>>();
+    assert_eq!(ratios(Probing::new(3, 2, &[at(0.5), at(0.1)]).rows(2)), [1.1, 1.5]);
+    let mut manifest = Manifest { interference: vec![at(0.5)], ..Manifest::default() };
+    manifest.join(Manifest { interference: vec![at(0.1)], ..Manifest::default() }).unwrap();
+    assert_eq!(ratios(manifest.interference), [1.1, 1.5]);
 }
 
 #[test]

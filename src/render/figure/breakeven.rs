@@ -25,12 +25,19 @@ pub fn draw(scene: &Scene<'_>, datasets: &[&str]) -> Result<Option<String>> {
         return Ok(None);
     }
     let solvers: BTreeSet<&str> = table.sets.iter().flat_map(|set| &set.rows).map(|row| row.solver.as_str()).collect();
-    let in_paper = |row: &BreakEvenRow| {
-        frames.series.iter().zip(&scene.shown).any(|(series, shown)| *shown && series.label == row.solver)
+    // Labels contain only the parameters that differ, rows of the table all of them.
+    let series_of = |row: &BreakEvenRow| {
+        let all = frames.series.iter().zip(&scene.shown);
+        all.filter(|(series, _)| series.key.solver.to_string() == row.solver).max_by_key(|(_, shown)| **shown)
     };
+    let in_paper = |row: &BreakEvenRow| series_of(row).is_some_and(|(_, shown)| *shown);
     let shown = |row: &&BreakEvenRow| solvers.len() <= MOST_SOLVERS || in_paper(row);
-    let style =
-        |row: &BreakEvenRow| scene.styles.get(&row.solver).copied().unwrap_or(Style { color: INK, dash: &[1.0, 1.0] });
+    let style = |row: &BreakEvenRow| {
+        series_of(row)
+            .and_then(|(series, _)| scene.styles.get(&series.label))
+            .copied()
+            .unwrap_or(Style { color: INK, dash: &[1.0, 1.0] })
+    };
     let mut rows = Vec::new();
     for set in &sets {
         let mut panels = Vec::new();

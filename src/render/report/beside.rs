@@ -1,6 +1,6 @@
 //! Two result folders → one page with their figures in two columns, their tables with both values, and the ratios of the
-//! comparison with intervals. Data sets of one name are put side by side; where a folder has none of that name, the one that
-//! reproduces the same data set of the paper.
+//! comparison with intervals. The same problem of both folders is put side by side; where a folder has no data set of that name, the
+//! one that reproduces the same data set of the paper.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -74,13 +74,18 @@ fn head(letter: &str, page: &Page) -> Markup {
 /// Pairs of corresponding data sets with a heading for both, in the order of the first folder.
 fn pairs<'a>(beside: &'a Beside<'_>) -> Vec<(&'a str, &'a str, String)> {
     let [a, b] = beside.sides.each_ref().map(|page| &page.results.own);
-    let (own, others) = (a.datasets(), b.datasets());
+    // By problem: names contain only the facts in which the problems of one folder differ.
+    let problem =
+        |view: &View, dataset: &str| view.series_of(dataset).next().map(|at| view.series[at].key.problem.clone());
+    let name = |view: &View, dataset: &str| problem(view, dataset).map(|problem| problem.dataset);
+    let has = |view: &View, wanted: &Option<String>| view.datasets().iter().any(|one| name(view, one) == *wanted);
+    let others = b.datasets();
     let mut pairs = Vec::new();
-    for dataset in own.iter().copied() {
-        let paper = a.paper(dataset).filter(|_| !others.contains(&dataset));
+    for dataset in a.datasets() {
+        let paper = a.paper(dataset).filter(|_| !has(b, &name(a, dataset)));
         let is_partner = |other: &&&str| match paper {
-            Some(paper) => !own.contains(*other) && b.paper(other) == Some(paper),
-            None => **other == dataset,
+            Some(paper) => !has(a, &name(b, other)) && b.paper(other) == Some(paper),
+            None => problem(b, other) == problem(a, dataset),
         };
         if let Some(partner) = others.iter().find(is_partner) {
             let (left, right) = (a.title(dataset), b.title(partner));
