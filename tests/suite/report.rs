@@ -11,10 +11,16 @@ use ssvm_bench::store::RunRecord;
 use ssvm_bench::study::Summary;
 use ssvm_bench::study::{Study, targets};
 
-/// Five runs that come from a gap of 0.8 at 1 s to one of 0.05 at `last`; those of `cut` seeds end at 0.7 after 1.5 s.
+/// Five runs that come from a gap of 0.8 at 1 s to one of 0.05 at `last`, a power law with evaluations near each other; those of `cut`
+/// seeds end at 0.7 after 1.5 s.
 fn repeats(solver: &str, last: f64, cut: u64) -> Vec<RunRecord> {
-    let end = |repeat: u64| if repeat < cut { point(2, 1.5, 1.7, 1.0) } else { point(2, last, 1.05, 1.0) };
-    (0..5).map(|repeat| run("usps", solver, repeat, vec![point(1, 1.0, 1.8, 1.0), end(repeat)])).collect()
+    let part = |k: u64| k as f64 / 5.0;
+    let law = |k: u64| point(k + 1, last.powf(part(k)), 1.0 + 0.8 * 0.0625_f64.powf(part(k)), 1.0);
+    let points = |repeat: u64| match repeat < cut {
+        true => vec![law(0), point(2, 1.5, 1.7, 1.0)],
+        false => (0..=5).map(law).collect(),
+    };
+    (0..5).map(|repeat| run("usps", solver, repeat, points(repeat))).collect()
 }
 
 /// What the section about times to a gap says about the gap 0.3, without markup.
