@@ -52,6 +52,9 @@ impl Entry<'_> {
 }
 
 fn damaged(source: &Path, reason: impl std::fmt::Display) -> Error {
+    // The tar library quotes bytes of the archive, which may be anything.
+    let reason: String = reason.to_string().chars().take_while(|c| matches!(c, ' '..='~')).collect();
+    let reason = reason.trim_end_matches([' ', ':']);
     Error::file(source, format!("is not a complete tar archive ({reason}); fetch it again"))
 }
 
@@ -133,7 +136,8 @@ pub(super) fn names(path: &Path) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Files below a folder, at most four levels deep, sorted. Each folder is visited once, however many links lead to it.
+/// Files below a folder, at most four levels deep, sorted; hidden files and folders are left out. Each folder is visited
+/// once, however many links lead to it.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -143,6 +147,9 @@ pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
             continue;
         }
         for path in files::list(&folder)? {
+            if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
+                continue;
+            }
             if path.is_dir() && depth > 0 {
                 folders.push((path, depth - 1));
             } else if path.is_file() {

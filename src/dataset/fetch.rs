@@ -1,19 +1,21 @@
 //! Fetches official files: resumable downloads, checksums before use, and archives that are unpacked safely.
 //!
 //! A download grows in `NAME.part` and becomes `NAME` only after its content was compared with the known content. Where
-//! none is known, the first download is trusted, and its checksum is recorded in `NAME.sha256` for later ones.
+//! none is known, the first download is trusted, and its checksum is recorded in `NAME.sha256` for later ones. One process
+//! at a time fetches a file.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use ureq::Body;
-use ureq::http::{Response, StatusCode, header};
+use ureq::http::{HeaderValue, Response, StatusCode, header};
 
 use super::archive;
 use super::known::{self, Checked, DataDir, Expected, KnownFile, KnownSet};
-use crate::store::files::{self, with_suffix};
+use crate::store::files::{self, SharedFile, with_suffix};
 use crate::{Error, Result};
 
 /// Called with the bytes so far and, if known, the total.
@@ -58,10 +60,13 @@ pub fn fetch(
         return Ok(Fetched::Elsewhere(place));
     }
     let outcome = download(file.url, &target, file.expected, MAX_DOWNLOAD, progress, pause)?;
-    if set.below.is_some() && dir.locate(set).is_none() {
-        // Other files of the archive do not get into the data folder.
-        let needed = |path: &Path| set.below.is_some_and(|(_, file)| path.ends_with(file));
-        unpack(&target, target.parent().unwrap_or(Path::new(".")), needed)?;
+    if let Some((_, needed)) = set.below.filter(|_| dir.locate(set).is_none()) {
+        let _lock = SharedFile::lock(&target)?;
+        // Another process may have unpacked it in the meantime.
+        if dir.locate(set).is_none() {
+            // Other files of the archive do not get into the data folder.
+            unpack(&target, target.parent().unwrap_or(Path::new(".")), |path| path.ends_with(needed))?;
+        }
         dir.require(set).map_err(|_| {
             let KnownSet { name, page, .. } = set;
             Error::file(
@@ -83,40 +88,57 @@ pub fn download(
     progress: DownloadProgress<'_>,
     pause: Pause<'_>,
 ) -> Result<Fetched> {
-    if target.is_file() {
-        return match known::check_file(target, target, expected)? {
-            Checked::Different(expected, found) => Err(Error::file(
-                target,
-                format!("has the checksum {found}, but should have {expected}; move it away and fetch again"),
-            )),
-            checked => Ok(Fetched::AlreadyThere(checked)),
-        };
+    // Renaming a download over a pipe or a device would destroy it.
+    files::plain(target)?;
+    let there = || if target.is_file() { already_there(target, expected).map(Some) } else { Ok(None) };
+    if let Some(fetched) = there()? {
+        return Ok(fetched);
     }
-    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    files::make_folder(folder)?;
-    let (data, validator) = (with_suffix(target, ".part"), with_suffix(target, ".part.etag"));
-    let part = PartialFile { url, target, data, validator, expected, most };
-    part.transfer(progress, pause)?;
-    let checked = part.verify().inspect_err(|_| part.discard())?;
+    let lock = SharedFile::lock(target)?;
+    // Another process may have fetched it in the meantime.
+    if let Some(fetched) = there()? {
+        return Ok(fetched);
+    }
+    let part = PartialFile::open(url, target, &lock, expected, most)?;
+    let checked = part.transfer(progress, pause).and_then(|()| part.verify());
+    let checked = checked.inspect_err(|_| {
+        if part.len() == 0 {
+            part.discard();
+        }
+    })?;
     if let Checked::Unrecorded(sha256) = &checked {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         files::write_atomically(&files::record_path(target), |file| writeln!(file, "{sha256}  {name}"))?;
     }
-    File::open(&part.data).and_then(|file| file.sync_all()).map_err(files::write_error(&part.data))?;
-    files::rename(&part.data, target)?;
+    part.data.sync_all().map_err(files::write_error(&part.path))?;
+    lock.complete(&part.path)?;
     part.discard();
     Ok(Fetched::Downloaded(checked))
+}
+
+fn already_there(target: &Path, expected: Expected<'_>) -> Result<Fetched> {
+    match known::check_file(target, target, expected)? {
+        Checked::Different(expected, found) => Err(Error::file(
+            target,
+            format!("has the checksum {found}, but should have {expected}; move it away and fetch again"),
+        )),
+        checked => Ok(Fetched::AlreadyThere(checked)),
+    }
 }
 
 struct PartialFile<'a> {
     url: &'a str,
     target: &'a Path,
-    data: PathBuf,
+    path: PathBuf,
+    data: File,
     /// The server's identifier of this version of the file.
-    validator: PathBuf,
+    validator: File,
     expected: Expected<'a>,
     most: u64,
 }
+
+/// Ending of the file beside a part that holds its validator.
+const VALIDATOR: &str = ".etag";
 
 /// Why an attempt ended early.
 enum Stop {
@@ -126,15 +148,35 @@ enum Stop {
     Final(Error),
 }
 
-impl PartialFile<'_> {
+impl<'a> PartialFile<'a> {
+    fn open(url: &'a str, target: &'a Path, lock: &SharedFile, expected: Expected<'a>, most: u64) -> Result<Self> {
+        let path = with_suffix(lock.path(), ".part");
+        let (data, validator) = (files::open_part(&path)?, files::open_part(&with_suffix(&path, VALIDATOR))?);
+        Ok(Self { url, target, path, data, validator, expected, most })
+    }
+
     fn len(&self) -> u64 {
-        fs::metadata(&self.data).map_or(0, |m| m.len())
+        self.data.metadata().map_or(0, |m| m.len())
+    }
+
+    /// Forgets what has arrived.
+    fn empty(&self) -> io::Result<()> {
+        self.data.set_len(0)?;
+        self.validator.set_len(0)
     }
 
     fn discard(&self) {
         // Leftovers are harmless: the next download starts over or resumes.
-        let _ = fs::remove_file(&self.data);
-        let _ = fs::remove_file(&self.validator);
+        let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(with_suffix(&self.path, VALIDATOR));
+    }
+
+    /// What the server is asked to compare; `None` when nothing useful is recorded.
+    fn validator(&self) -> Option<HeaderValue> {
+        let mut text = String::new();
+        let mut file = &self.validator;
+        file.rewind().and_then(|()| file.take(1 << 12).read_to_string(&mut text)).ok()?;
+        HeaderValue::from_str(&text).ok().filter(|value| !value.is_empty())
     }
 
     /// Completes the part, continuing where it stopped.
@@ -178,7 +220,7 @@ impl PartialFile<'_> {
     /// Makes one request. Without a known checksum, a transfer continues only if the server can guarantee, through
     /// `If-Range`, that the file is still the same.
     fn attempt(&self, agent: &ureq::Agent, progress: DownloadProgress<'_>) -> Result<(), Stop> {
-        let validator = files::read_text(&self.validator).ok().filter(|v| !v.is_empty());
+        let validator = self.validator();
         let have = if self.expected != Expected::Nothing || validator.is_some() { self.len() } else { 0 };
         let mut request = agent.get(self.url).header(header::ACCEPT_ENCODING.as_str(), "identity");
         if have > 0 {
@@ -198,7 +240,7 @@ impl PartialFile<'_> {
             // All bytes have arrived; the checksum decides.
             (StatusCode::RANGE_NOT_SATISFIABLE, Some((_, total))) if have > 0 && total == Some(have) => return Ok(()),
             (StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE, _) => {
-                self.discard();
+                self.empty().map_err(|e| self.local(e))?;
                 return Err(Stop::Broken(
                     "the server cannot resume the download, because the file has changed there".into(),
                 ));
@@ -220,9 +262,9 @@ impl PartialFile<'_> {
         total: Option<u64>,
         progress: DownloadProgress<'_>,
     ) -> Result<(), Stop> {
-        let local = |e| Stop::Final(files::write_error(&self.data)(e));
+        let local = |e| self.local(e);
         let too_large = || {
-            self.discard();
+            let _ = self.empty();
             Stop::Final(
                 self.unreachable(&format!("the server sends more than {} bytes, so this is not the file", self.most)),
             )
@@ -234,11 +276,13 @@ impl PartialFile<'_> {
             // Weak validators do not guarantee the same bytes.
             let tag = text(&response, header::ETAG).filter(|tag| !tag.starts_with("W/"));
             let validator = tag.or_else(|| text(&response, header::LAST_MODIFIED)).unwrap_or_default();
-            fs::write(&self.validator, validator).map_err(local)?;
+            // Emptied first: a new identifier must never stand beside old bytes.
+            self.empty().map_err(local)?;
+            let mut file = &self.validator;
+            file.rewind().and_then(|()| file.write_all(validator.as_bytes())).map_err(local)?;
         }
-        let mut options = OpenOptions::new();
-        options.create(true).write(true).truncate(start == 0).append(start > 0);
-        let mut file = options.open(&self.data).map_err(local)?;
+        let mut file = &self.data;
+        file.seek(SeekFrom::Start(start)).map_err(local)?;
         let mut body = response.into_body().into_with_config().limit(u64::MAX).reader();
         let mut block = vec![0; 1 << 16];
         let mut at = start;
@@ -257,26 +301,39 @@ impl PartialFile<'_> {
             file.write_all(&block[..n]).map_err(local)?;
             progress(at, total);
         }
-        match total.filter(|total| at != *total) {
-            Some(total) => Err(Stop::Broken(format!("the transfer stopped after {at} of {total} bytes"))),
+        // Of the file, not of the transfer: nothing else may have written into it.
+        let have = self.len();
+        match total.filter(|total| have != *total) {
+            Some(total) => Err(Stop::Broken(format!("the transfer stopped after {have} of {total} bytes"))),
             None => Ok(()),
         }
     }
 
-    /// Compares a finished download with the known content. A new archive must at least be readable to its end.
+    fn local(&self, reason: io::Error) -> Stop {
+        Stop::Final(files::write_error(&self.path)(reason))
+    }
+
+    /// Compares a finished download with the known content, and forgets it when it is another file. A new archive must
+    /// at least be readable to its end.
     fn verify(&self) -> Result<Checked> {
+        self.compare().inspect_err(|_| {
+            let _ = self.empty();
+        })
+    }
+
+    fn compare(&self) -> Result<Checked> {
         let url = self.url;
         let damaged = |e: &dyn std::fmt::Display| {
             Error::file(self.target, format!("the file from {url} is damaged or not an archive ({e}); it was not kept"))
         };
-        let checked = known::check_file(&self.data, self.target, self.expected).map_err(|e| damaged(&e))?;
+        let checked = known::check_file(&self.path, self.target, self.expected).map_err(|e| damaged(&e))?;
         if let Checked::Different(expected, found) = checked {
             let message =
                 format!("the file from {url} has the checksum {found}, but should have {expected}; it was not kept");
             return Err(Error::file(self.target, message));
         }
         if matches!(checked, Checked::Unrecorded(_)) {
-            let entries = archive::each_entry(&self.data, |entry| entry.content(|_| Ok(())));
+            let entries = archive::each_entry(&self.path, |entry| entry.content(|_| Ok(())));
             if entries.map_err(|e| damaged(&e))? == 0 {
                 return Err(damaged(&"it contains no file"));
             }
@@ -297,24 +354,18 @@ fn content_range<T>(response: &Response<T>) -> Option<(u64, Option<u64>)> {
     Some((start, total.parse().ok()))
 }
 
-/// Unpacks the files of a tar archive (gzip or plain) that are `needed` into a folder. An archive with anything but
-/// plain files and folders whose path stays inside is refused, and then nothing is left behind. Existing files are
-/// never overwritten.
+/// Unpacks the files of a tar archive (gzip or plain) that are `needed` into a folder, each whole or not at all. An
+/// archive with anything but plain files and folders whose path stays inside is refused before anything is written.
+/// Existing files are never overwritten.
 pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> Result<()> {
     files::make_folder(folder)?;
-    let staging = tempfile::Builder::new().prefix(".unpack-").tempdir_in(folder);
-    let staging = staging.map_err(Error::io("create a folder in", folder))?;
-    let mut left = MAX_UNPACKED;
+    let (mut places, mut left) = (BTreeSet::new(), MAX_UNPACKED);
     archive::each_entry(source, |entry| {
         let name = entry.path.display().to_string();
         let refuse = |why: &str| Error::file(source, format!("is refused: its entry {name:?} {why}"));
-        let mut path = staging.path().to_owned();
-        for component in entry.path.components() {
-            match component {
-                Component::Normal(part) => path.push(part),
-                Component::CurDir => {}
-                _ => return Err(refuse("leads out of the folder that the archive is unpacked into")),
-            }
+        let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        if !entry.path.components().all(inside) {
+            return Err(refuse("leads out of the folder that the archive is unpacked into"));
         }
         if !entry.kind.is_dir() && !entry.kind.is_file() {
             return Err(refuse("is neither a file nor a folder"));
@@ -323,20 +374,28 @@ pub fn unpack(source: &Path, folder: &Path, needed: impl Fn(&Path) -> bool) -> R
             return Ok(());
         }
         left = left.checked_sub(entry.size).ok_or_else(|| refuse("makes the archive too large"))?;
-        files::make_folder(path.parent().unwrap_or(staging.path()))?;
-        let file = OpenOptions::new().write(true).create_new(true).open(&path);
-        let mut file = file.map_err(|e| match e.kind() {
-            io::ErrorKind::AlreadyExists => refuse("occurs twice"),
-            _ => files::write_error(&path)(e),
-        })?;
-        // A full disk is not a fault of the archive.
-        entry.content(|block| file.write_all(block).map_err(files::write_error(&path)))
+        let place = folder.join(&entry.path);
+        if place.symlink_metadata().is_ok() {
+            return Err(Error::file(place, "already exists; move it away to unpack the archive again"));
+        }
+        if !places.insert(place) {
+            return Err(refuse("occurs twice"));
+        }
+        entry.content(|_| Ok(()))
     })?;
-    let places = |top: &PathBuf| folder.join(top.file_name().unwrap_or_default());
-    let tops = files::list(staging.path())?;
-    if let Some(top) = tops.iter().map(places).find(|place| place.symlink_metadata().is_ok()) {
-        let message = "already exists; move it away to unpack the archive again";
-        return Err(Error::file(top, message));
-    }
-    tops.iter().try_for_each(|top| files::rename(top, &places(top)))
+    archive::each_entry(source, |entry| {
+        let place = folder.join(&entry.path);
+        if !entry.kind.is_file() || !places.contains(&place) {
+            return Ok(());
+        }
+        // An archive that ends too early now is not a fault of the file that is written.
+        let mut fault = None;
+        let written = files::write_atomically(&place, |draft| {
+            entry
+                .content(|block| draft.write_all(block).map_err(files::write_error(&place)))
+                .map_err(|error| io::Error::other(fault.insert(error).to_string()))
+        });
+        fault.map_or(written, Err)
+    })
+    .map(drop)
 }

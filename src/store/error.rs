@@ -31,6 +31,10 @@ pub enum Error {
     #[error("has the name of a lock file of this program but is not one; move it away, then try again")]
     NotALock,
     #[error(
+        "has the name of an unfinished download but is not a plain file with one name; move it away, then try again"
+    )]
+    NotAPart,
+    #[error(
         "the lock of this process was removed, so another process may be changing the file; nothing was written: try again"
     )]
     LockGone,

@@ -4,12 +4,15 @@ use std::cell::RefCell;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use ssvm_bench::DataDir;
 use ssvm_bench::Error;
 use ssvm_bench::dataset::fetch::{Fetched, download, fetch, unpack};
@@ -364,6 +367,116 @@ fn an_archive_cut_short_is_refused() {
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
     assert!(unpack(&path, &folder, |_| true).unwrap_err().to_string().contains("not a complete tar archive"));
     assert!(names(&folder).is_empty());
+}
+
+#[test]
+fn fetches_at_the_same_time_make_one_download() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    let body = archive("one");
+    let served = body.clone();
+    let server = serve(move |_, _| {
+        std::thread::sleep(Duration::from_millis(300));
+        ok(&served, "\"v1\"", served.len())
+    });
+    let outcomes: Vec<Fetched> = std::thread::scope(|scope| {
+        let fetches: Vec<_> = (0..4).map(|_| scope.spawn(|| get(&server.url, &target, None).unwrap())).collect();
+        fetches.into_iter().map(|fetch| fetch.join().unwrap()).collect()
+    });
+    assert_eq!(server.requests.lock().unwrap().len(), 1);
+    let made = outcomes.iter().filter(|outcome| matches!(outcome, Fetched::Downloaded(_))).count();
+    assert_eq!((made, fs::read(&target).unwrap() == body), (1, true), "{outcomes:?}");
+    assert_eq!(names(dir.path()), ["set.tar.gz", "set.tar.gz.sha256"]);
+}
+
+#[test]
+fn what_is_not_a_part_is_neither_followed_nor_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (target, victim) = (dir.path().join("set.tar.gz"), dir.path().join("victim"));
+    let body = archive("safe");
+    let served = body.clone();
+    let server = serve(move |_, _| ok(&served, "\"v1\"", served.len()));
+    fs::write(&victim, "mine").unwrap();
+    for name in ["set.tar.gz.part", "set.tar.gz.part.etag"] {
+        let place = dir.path().join(name);
+        let in_its_place: [&dyn Fn(); 3] =
+            [&|| symlink(&victim, &place).unwrap(), &|| fs::hard_link(&victim, &place).unwrap(), &|| {
+                mkfifo(&place, Mode::S_IRWXU).unwrap();
+            }];
+        for put in in_its_place {
+            put();
+            let message = get(&server.url, &target, None).unwrap_err().to_string();
+            assert!(message.contains("move it away") && message.contains(name), "{message}");
+            assert_eq!(fs::read_to_string(&victim).unwrap(), "mine", "{name}");
+            assert!(place.symlink_metadata().is_ok() && !target.exists(), "{name}");
+            fs::remove_file(&place).unwrap();
+        }
+    }
+    mkfifo(&target, Mode::S_IRWXU).unwrap();
+    let message = get(&server.url, &target, None).unwrap_err().to_string();
+    assert!(message.contains("not a plain file") && !target.is_file(), "{message}");
+    fs::remove_file(&target).unwrap();
+    // A link to another disk, where the file does not exist yet.
+    fs::create_dir(dir.path().join("disk")).unwrap();
+    symlink("disk/set", &target).unwrap();
+    get(&server.url, &target, None).unwrap();
+    assert!(target.is_symlink() && fs::read(dir.path().join("disk/set")).unwrap() == body);
+    assert_eq!(names(&dir.path().join("disk")), ["set"]);
+}
+
+#[test]
+fn an_identifier_that_cannot_be_sent_starts_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    let body = archive("again");
+    for identifier in [&b"\"v1\"\n"[..], b"\xff\xfe", b"two\nlines"] {
+        fs::write(files::with_suffix(&target, ".part"), &body[..50_000]).unwrap();
+        fs::write(files::with_suffix(&target, ".part.etag"), identifier).unwrap();
+        let served = body.clone();
+        let server = serve(move |_, head| {
+            assert!(range_start(head).is_none(), "{head}");
+            ok(&served, "\"v1\"", served.len())
+        });
+        get(&server.url, &target, None).unwrap();
+        assert_eq!(fs::read(&target).unwrap(), body);
+        fs::remove_file(&target).unwrap();
+    }
+}
+
+/// A fetch that is killed while it unpacks leaves a truncated file, under a hidden name.
+#[test]
+fn what_a_killed_fetch_left_is_not_the_data_set() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = DataDir::resolve(Some(dir.path()));
+    let hidden = dir.path().join("horseseg/.unpack-Ab12Cd/data/horse-features.bin");
+    let left = dir.path().join("horseseg/data/.part-0123456789ab");
+    for file in [&hidden, &left] {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "feat").unwrap();
+        fs::File::open(file).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    assert_eq!(data.locate(&HORSESEG), None);
+    let mut tar = tar::Builder::new(Vec::new());
+    entry(&mut tar, "data/horse-features.bin", tar::EntryType::Regular, "", b"features");
+    let body = tar.into_inner().unwrap();
+    let server = serve(move |_, _| ok(&body, "\"a\"", body.len()));
+    let url: &'static str = server.url.clone().leak();
+    let file = KnownFile { url, ..HORSESEG.files[0] };
+    fetch(&data, &HORSESEG, &file, &mut |_, _| {}, &|_| {}).unwrap();
+    let place = data.require(&HORSESEG).unwrap();
+    assert_eq!(place, dir.path().join("horseseg/data/horse-features.bin"));
+    assert_eq!(fs::read_to_string(place).unwrap(), "features");
+    assert!(!left.exists(), "the file of the killed fetch stays");
+}
+
+#[test]
+fn bytes_of_a_page_are_not_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("set.tar.gz");
+    let noise: Vec<u8> = (0..4096).map(|at| (at * 7 % 251) as u8 | 0x80).collect();
+    let server = serve(move |_, _| ok(&noise, "\"a\"", noise.len()));
+    let message = get(&server.url, &target, None).unwrap_err().to_string();
+    assert!(message.contains("not an archive") && message.is_ascii(), "{message}");
 }
 
 /// A server that sends `head` and then its body in pieces, as long as it is listened to.

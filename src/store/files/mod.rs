@@ -9,7 +9,7 @@ use output::temporary;
 pub use output::{
     Draft, append, is_stream, standard_output_is_taken, sweep, try_file, try_folder, write_atomically, write_bytes,
 };
-pub use shared::SharedFile;
+pub use shared::{SharedFile, open_part};
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};

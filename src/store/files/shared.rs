@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nix::fcntl::OFlag;
 
 use super::output::{Destination, LOCK, RANDOM, destination};
-use super::{faults, folder_of, is_at, make_folder, read, read_text_if_there, sha256_hex, write_bytes};
+use super::{faults, folder_of, is_at, make_folder, read, read_text_if_there, rename, sha256_hex, write_bytes};
 use crate::text::shortened;
 use crate::{Error, Result, store};
 
@@ -80,12 +80,28 @@ impl SharedFile {
         if self.lock.is_none() { Ok(None) } else { read_text_if_there(&self.path) }
     }
 
+    /// The path of the file, without links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Replaces the file. Fails when its lock was removed, because another process may hold the file then.
     pub fn write(&self, text: &str) -> Result<()> {
+        self.check_lock()?;
+        write_bytes(&self.path, text.as_bytes())
+    }
+
+    /// Replaces the file by a part of it ([`open_part`]) that is complete now.
+    pub fn complete(&self, part: &Path) -> Result<()> {
+        self.check_lock()?;
+        rename(part, &self.path)
+    }
+
+    fn check_lock(&self) -> Result<()> {
         if self.lock.as_ref().is_some_and(|lock| !is_at(&lock.file, &lock.path)) {
             return Err(Error::file(&self.path, store::Error::LockGone));
         }
-        write_bytes(&self.path, text.as_bytes())
+        Ok(())
     }
 }
 
@@ -113,6 +129,21 @@ fn open(path: &Path) -> io::Result<File> {
     })
 }
 
+/// Opens a file that grows beside a shared one, or makes it. The caller holds the shared file. What is in its place and
+/// not a plain file with one name is neither followed nor changed.
+pub fn open_part(path: &Path) -> Result<File> {
+    let strange = || Error::file(path, store::Error::NotAPart);
+    let file = open(path).map_err(|reason| match path.symlink_metadata() {
+        Ok(there) if !there.is_file() => strange(),
+        _ => Error::io("create", path)(reason),
+    })?;
+    if one_plain_file(&file) { Ok(file) } else { Err(strange()) }
+}
+
+fn one_plain_file(file: &File) -> bool {
+    file.metadata().is_ok_and(|there| there.is_file() && there.nlink() == 1)
+}
+
 /// How the text of a lock begins.
 const SIGNATURE: &str = "process ";
 
@@ -121,8 +152,7 @@ const SIGNATURE: &str = "process ";
 fn is_lock(file: &File) -> bool {
     let mut begin = Vec::new();
     let read = file.take(SIGNATURE.len() as u64).read_to_end(&mut begin);
-    let plain = file.metadata().is_ok_and(|there| there.is_file() && there.nlink() == 1);
-    plain && read.is_ok() && (begin.is_empty() || begin == SIGNATURE.as_bytes())
+    one_plain_file(file) && read.is_ok() && (begin.is_empty() || begin == SIGNATURE.as_bytes())
 }
 
 /// Records who holds a lock, for processes that wait too long.
