@@ -3,11 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::archive;
+use super::archive::Entry;
 use super::image::{LabelMap, Picture};
-use super::known::{Expected, FileList, KnownFile, KnownSet};
+use super::known::{self, Expected, FileList, KnownFile, KnownSet};
 use crate::store::files;
 use crate::{Error, Result};
+
+const HORSE_FILES: FileList = FileList {
+    top: "weizmann_horse_db",
+    parts: &[("rgb", ".jpg"), ("figure_ground", ".jpg"), ("gray", ".jpg")],
+    count: 984,
+    sha256: "0c4ba929d65828dfefc35d0a31b3d03a54b7440df543f301e7d2d44615af84cb",
+};
 
 pub(super) const HORSES: KnownSet = KnownSet {
     name: "horses",
@@ -18,15 +25,18 @@ pub(super) const HORSES: KnownSet = KnownSet {
     files: &[KnownFile {
         path: "weizmann_horses/weizmann_horse_db.tar.gz",
         url: "https://www.msri.org/people/members/eranb/weizmann_horse_db.tar.gz",
-        expected: Expected::Files(FileList {
-            top: "weizmann_horse_db",
-            parts: &[("rgb", ".jpg"), ("figure_ground", ".jpg"), ("gray", ".jpg")],
-            count: 984,
-            sha256: "0c4ba929d65828dfefc35d0a31b3d03a54b7440df543f301e7d2d44615af84cb",
-        }),
+        expected: Expected::Files(HORSE_FILES),
     }],
     alternatives: &["weizmann_horses/weizmann_horse_db", "weizmann_horses", "weizmann_horse_db"],
     below: None,
+};
+
+// The archive also has horizons.txt, *.surfaces.txt and *.layers.txt; training needs only the pictures and the regions.
+const STANFORD_FILES: FileList = FileList {
+    top: "iccv09Data",
+    parts: &[("images", ".jpg"), ("labels", ".regions.txt")],
+    count: 1430,
+    sha256: "27685fc1bdb7d7b57843d723a6293e2b439c61212c03d0bde4cf4278890febfd",
 };
 
 pub(super) const STANFORD: KnownSet = KnownSet {
@@ -39,14 +49,7 @@ pub(super) const STANFORD: KnownSet = KnownSet {
         path: "stanford_background/iccv09Data.tar.gz",
         // No other address is known; the list of files below verifies a download.
         url: "http://dags.stanford.edu/data/iccv09Data.tar.gz",
-        // The archive also has horizons.txt, *.surfaces.txt and *.layers.txt; training needs only the pictures and the
-        // regions.
-        expected: Expected::Files(FileList {
-            top: "iccv09Data",
-            parts: &[("images", ".jpg"), ("labels", ".regions.txt")],
-            count: 1430,
-            sha256: "27685fc1bdb7d7b57843d723a6293e2b439c61212c03d0bde4cf4278890febfd",
-        }),
+        expected: Expected::Files(STANFORD_FILES),
     }],
     alternatives: &[
         "stanford_background/iccv09Data_images_regions.tar.gz",
@@ -106,13 +109,20 @@ impl ImageSet {
         }
     }
 
-    /// Classifies a path inside the archive or folder as a picture (0) or a truth (1), with its name.
-    fn classify(self, path: &Path) -> Option<(usize, String)> {
-        let mut parts = archive::names(path);
-        let (file, folder) = (parts.next()?, parts.next()?);
-        let kind = self.known().pairs().iter().position(|(f, ending)| *f == folder && file.ends_with(ending))?;
-        let name = file.strip_suffix(self.known().pairs()[kind].1)?;
-        (!name.is_empty() && !name.starts_with('.')).then(|| (kind, name.to_owned()))
+    fn files(self) -> FileList {
+        match self {
+            Self::Horses => HORSE_FILES,
+            Self::Stanford => STANFORD_FILES,
+        }
+    }
+
+    /// Calls `each` with 0 for a picture and 1 for a truth, its name and its content.
+    fn each(self, source: &Path, mut each: impl FnMut(usize, &str, &mut Entry<'_>) -> Result<()>) -> Result<()> {
+        let list = self.files();
+        list.each(source, |part, file, entry| {
+            let Some((_, ending)) = list.pairs().get(part) else { return Ok(()) };
+            each(part, file.strip_suffix(ending).unwrap_or(file), entry)
+        })
     }
 
     /// The reason why a picture is not used, if any.
@@ -126,8 +136,7 @@ impl ImageSet {
     pub fn pairs(self, source: &Path) -> Result<Vec<Pair>> {
         let mut found: BTreeMap<String, [Option<Vec<u8>>; 2]> = BTreeMap::new();
         let mut held = 0u64;
-        archive::each_file(source, |entry| {
-            let Some((kind, name)) = self.classify(&entry.path) else { return Ok(()) };
+        self.each(source, |kind, name, entry| {
             let (path, size) = (entry.path.display(), entry.size);
             if size > MAX_FILE {
                 return Err(Error::file(source, format!("{path} has {size} bytes, too many for a file of the set")));
@@ -142,22 +151,23 @@ impl ImageSet {
                 bytes.extend_from_slice(block);
                 Ok(())
             })?;
-            found.entry(name).or_default()[kind] = Some(bytes);
+            found.entry(name.to_owned()).or_default()[kind] = Some(bytes);
             Ok(())
         })?;
         let mut pairs = Vec::with_capacity(found.len());
         for (name, pair) in found {
             let missing = usize::from(pair[0].is_some());
             let [Some(picture), Some(truth)] = pair else {
-                let (folder, ending) = self.known().pairs()[missing];
+                let (folder, ending) = self.files().pairs()[missing];
                 let message = format!("has no {folder}/{name}{ending}, so the set is not complete; fetch it again");
                 return Err(Error::file(source, message));
             };
             pairs.push(Pair { name, picture, truth });
         }
         if pairs.is_empty() {
+            let FileList { top, .. } = self.files();
             let files: Vec<String> =
-                self.known().pairs().iter().map(|(folder, end)| format!("{folder}/*{end}")).collect();
+                self.files().pairs().iter().map(|(folder, end)| format!("{top}/{folder}/*{end}")).collect();
             return Err(Error::file(
                 source,
                 format!("has no {}, so it is not the {} set", files.join(" with "), self.name()),
@@ -169,9 +179,8 @@ impl ImageSet {
     /// The number of examples of an archive or folder, from the names of its files.
     pub(super) fn count(self, source: &Path) -> Result<usize> {
         let mut count = 0;
-        archive::each_file(source, |entry| {
-            let picture = self.classify(&entry.path).filter(|(kind, name)| *kind == 0 && self.excluded(name).is_none());
-            count += usize::from(picture.is_some());
+        self.each(source, |kind, name, _| {
+            count += usize::from(kind == 0 && self.excluded(name).is_none());
             Ok(())
         })?;
         Ok(count)
@@ -207,14 +216,14 @@ impl ImageSet {
         if !source.is_dir() {
             return files::sha256_file(source);
         }
-        let mut used: Vec<_> =
-            archive::files_below(source)?.into_iter().filter_map(|path| Some((self.classify(&path)?, path))).collect();
-        used.sort();
-        let mut list = String::new();
-        for ((kind, name), path) in used {
-            list += &format!("{}  {kind}/{name}\n", files::sha256_file(&path)?);
-        }
-        Ok(files::sha256_hex(list.as_bytes()))
+        let mut used = BTreeMap::new();
+        self.each(source, |kind, name, entry| {
+            used.insert((kind, name.to_owned()), known::sha256_of(entry)?);
+            Ok(())
+        })?;
+        let list: Vec<String> =
+            used.iter().map(|((kind, name), sha256)| format!("{sha256}  {kind}/{name}\n")).collect();
+        Ok(files::sha256_hex(list.concat().as_bytes()))
     }
 }
 

@@ -4,12 +4,12 @@
 //! checksum is that of a list: a line `SHA-256  PATH` per file, sorted by path, as
 //! `find DIR -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::archive;
+use super::archive::{self, Entry};
 use crate::store::files;
 use crate::{Error, Result};
 
@@ -48,32 +48,65 @@ impl Expected<'_> {
 }
 
 impl FileList {
+    /// Folder and ending of pictures, then of their truth.
+    pub(super) fn pairs(&self) -> &'static [(&'static str, &'static str)] {
+        &self.parts[..2]
+    }
+
     /// Checksum of the list, and number of the files that count, in an archive (tar, gzip or plain) or in the folder that
     /// it was unpacked to.
     fn digest(&self, source: &Path) -> Result<(String, usize)> {
-        let mut found: BTreeMap<String, String> = BTreeMap::new();
-        archive::each_file(source, |entry| {
-            let Some(name) = self.name(&entry.path) else { return Ok(()) };
-            let mut hash = Sha256::new();
-            entry.content(|block| {
-                hash.update(block);
-                Ok(())
-            })?;
-            found.insert(name, files::hex(&hash.finalize()));
+        let mut list: Vec<(String, String)> = Vec::new();
+        self.each(source, |part, file, entry| {
+            list.push((format!("{}/{}/{file}", self.top, self.parts[part].0), sha256_of(entry)?));
             Ok(())
         })?;
-        let list: Vec<String> = found.iter().map(|(name, sha256)| format!("{sha256}  {name}\n")).collect();
-        Ok((files::sha256_hex(list.concat().as_bytes()), found.len()))
+        list.sort();
+        let lines: Vec<String> = list.iter().map(|(name, sha256)| format!("{sha256}  {name}\n")).collect();
+        Ok((files::sha256_hex(lines.concat().as_bytes()), list.len()))
     }
 
-    /// The path of a file in the list, if it counts. The top folder may be missing, as in a folder, or lie deeper.
-    fn name(&self, path: &Path) -> Option<String> {
-        let mut parts = archive::names(path);
-        let (file, folder, above) = (parts.next()?, parts.next()?, parts.next());
-        let counts = self.parts.iter().any(|(part, ending)| *part == folder && file.ends_with(ending));
-        let inside = above.is_none_or(|above| above == self.top);
-        (counts && inside && !file.starts_with('.')).then(|| format!("{}/{folder}/{file}", self.top))
+    /// Calls `each` with the part, the name and the content of every file of an archive or a folder that counts. Whatever
+    /// reads the files of a set reads them here, so that no file is used that the checksum does not cover. Fails when a
+    /// name occurs twice.
+    pub(super) fn each(
+        &self,
+        source: &Path,
+        mut each: impl FnMut(usize, &str, &mut Entry<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut seen = BTreeSet::new();
+        archive::each_file(source, |entry| {
+            let path = entry.path.clone();
+            let Some((part, file)) = self.place(&path) else { return Ok(()) };
+            if !seen.insert((part, file.to_owned())) {
+                let name = format!("{}/{file}", self.parts[part].0);
+                return Err(Error::file(
+                    source,
+                    format!("has two files {name}, so it is not the official set; remove one"),
+                ));
+            }
+            each(part, file, entry)
+        })
     }
+
+    /// The part and the name of a file, if it counts. The top folder may be missing, as in a folder, or lie deeper.
+    fn place<'p>(&self, path: &'p Path) -> Option<(usize, &'p str)> {
+        let mut names = archive::names(path);
+        let (file, folder, above) = (names.next()?, names.next()?, names.next());
+        let part = self.parts.iter().position(|(part, ending)| *part == folder && file.ends_with(ending))?;
+        let inside = above.is_none_or(|above| above == self.top);
+        (inside && !file.starts_with('.')).then_some((part, file))
+    }
+}
+
+/// SHA-256 of the content of a file.
+pub(super) fn sha256_of(entry: &mut Entry<'_>) -> Result<String> {
+    let mut hash = Sha256::new();
+    entry.content(|block| {
+        hash.update(block);
+        Ok(())
+    })?;
+    Ok(files::hex(&hash.finalize()))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,9 +135,9 @@ pub struct KnownSet {
 }
 
 impl KnownSet {
-    /// Folder and ending of pictures, then of their truth; empty for a set without images.
-    pub(super) fn pairs(&self) -> &'static [(&'static str, &'static str)] {
-        if let Expected::Files(list) = self.files[0].expected { &list.parts[..2] } else { &[] }
+    /// The files of a set of images.
+    fn list(&self) -> Option<FileList> {
+        if let Expected::Files(list) = self.files[0].expected { Some(list) } else { None }
     }
 }
 
@@ -147,8 +180,8 @@ impl DataDir {
             return below.into_iter().find(|path| path.ends_with(file));
         }
         let places = set.files.iter().take(1).map(|file| file.path).chain(set.alternatives.iter().copied());
-        let pairs = set.pairs();
-        let unpacked = |path: &Path| !pairs.is_empty() && pairs.iter().all(|(folder, _)| path.join(folder).is_dir());
+        let unpacked =
+            |path: &Path| set.list().is_some_and(|list| list.pairs().iter().all(|(part, _)| path.join(part).is_dir()));
         places.map(|place| self.path.join(place)).find(|path| path.is_file() || unpacked(path))
     }
 
@@ -177,6 +210,12 @@ impl DataDir {
             Checked::Different(expected, found) => Some((path, expected, found)),
             _ => None,
         })
+    }
+
+    /// Fails when the file that training reads has known content, but is another file.
+    pub fn check_content(&self, set: &KnownSet) -> Result<()> {
+        let Some((path, expected, found)) = self.other_content(set)? else { return Ok(()) };
+        Err(Error::file(path, super::Error::OtherContent { name: set.name, expected, found }))
     }
 
     /// Compares the files of a set with what is known of them; fails when the set is missing.

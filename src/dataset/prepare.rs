@@ -140,6 +140,8 @@ pub fn prepare(
         let other = "exists and was prepared from other images or parameters; delete it or choose another name";
         return if same { Ok((path, false)) } else { Err(Error::file(path, other)) };
     }
+    // Tried before the work starts: a wrong path must not cost it.
+    files::try_folder(&path)?;
     let graph = build(set, &source, source_sha256, recipe, progress)?;
     npz::write_graph(&path, &graph)?;
     Ok((path, true))

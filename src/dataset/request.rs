@@ -148,9 +148,8 @@ impl<'a> Request<'a> {
 
     /// Fails when the file of an official data set does not have the known content, unless its name says so.
     pub(super) fn check_content(&self, info: &DatasetInfo) -> Result<()> {
-        let Some(set) = info.known.filter(|_| !DatasetName::from(self.name).row().1) else { return Ok(()) };
-        let Some((path, expected, found)) = self.data.other_content(set)? else { return Ok(()) };
-        Err(crate::Error::file(path, Error::OtherContent { name: set.name, expected, found }))
+        let set = info.known.filter(|_| !DatasetName::from(self.name).row().1);
+        set.map_or(Ok(()), |set| self.data.check_content(set))
     }
 
     pub(super) fn check_pairwise(&self, family: &Family) -> Result<()> {

@@ -220,11 +220,11 @@ fn pair(dice: &mut Dice) -> Vec<u8> {
     zlib.write_all(&[0, 9, 8, 0, 7, 6]).unwrap();
     let picture =
         [SIGNATURE, &chunk(b"IHDR", &head), &chunk(b"IDAT", &zlib.finish().unwrap()), &chunk(b"IEND", b"")].concat();
-    tar_entry(&mut tar, "s/images/a.jpg", tar::EntryType::Regular, picture.len() as u64, &picture);
+    tar_entry(&mut tar, "iccv09Data/images/a.jpg", tar::EntryType::Regular, picture.len() as u64, &picture);
     let label = |dice: &mut Dice| if dice.once_in(8) { dice.number() } else { (dice.below(9) as i64 - 1).to_string() };
     let rows = if dice.once_in(8) { dice.below(5) } else { 2 };
     let text: String = (0..rows).map(|_| format!("{} {}\n", label(dice), label(dice))).collect();
-    tar_entry(&mut tar, "s/labels/a.regions.txt", tar::EntryType::Regular, text.len() as u64, text.as_bytes());
+    tar_entry(&mut tar, "iccv09Data/labels/a.regions.txt", tar::EntryType::Regular, text.len() as u64, text.as_bytes());
     tar.into_inner().unwrap()
 }
 

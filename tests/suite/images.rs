@@ -137,6 +137,41 @@ fn archive_and_folder_at_any_number_of_threads_give_the_same_graphs() {
     assert!(right * 100 > all * 90, "{right} of {all}");
 }
 
+/// What the checksum does not cover is not read either.
+#[test]
+fn pictures_outside_of_the_official_folder_are_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let unpacked = dir.path().join("folder");
+    tiny_horses(&unpacked);
+    let with = |others: &[&str], name: &str| {
+        let mut tar = tar::Builder::new(Vec::new());
+        tar.append_dir_all("weizmann_horse_db", &unpacked).unwrap();
+        for other in others {
+            tar.append_dir_all(other, &unpacked).unwrap();
+        }
+        let path = dir.path().join(name);
+        fs::write(&path, tar.into_inner().unwrap()).unwrap();
+        path
+    };
+    let set = ImageSet::Horses;
+    fs::rename(unpacked.join("rgb/horse004.jpg"), unpacked.join("rgb/horse009.jpg")).unwrap();
+    fs::rename(unpacked.join("figure_ground/horse004.jpg"), unpacked.join("figure_ground/horse009.jpg")).unwrap();
+    let names = |path: &Path| set.pairs(path).map(|pairs| pairs.into_iter().map(|pair| pair.name).collect::<Vec<_>>());
+    let expected = ["horse001", "horse002", "horse003", "horse009", "horse318"];
+    assert_eq!(names(&with(&["more", "weizmann_horse_db/more"], "more.tar")).unwrap(), expected);
+    // A folder without the top folder is the set, so these are the same files again.
+    for twice in ["weizmann_horse_db", "deeper/weizmann_horse_db"] {
+        let error = names(&with(&[twice], "twice.tar")).unwrap_err().to_string();
+        assert!(error.contains("has two files") && error.contains("horse001.jpg"), "{twice}: {error}");
+    }
+    let archive = with(&["more"], "more.tar");
+    assert_eq!(names(&unpacked).unwrap(), names(&archive).unwrap());
+    let before = set.checksum(&unpacked).unwrap();
+    fs::create_dir_all(unpacked.join("more/rgb")).unwrap();
+    fs::copy(unpacked.join("rgb/horse001.jpg"), unpacked.join("more/rgb/horse999.jpg")).unwrap();
+    assert_eq!((names(&unpacked).unwrap().len(), set.checksum(&unpacked).unwrap()), (5, before));
+}
+
 #[test]
 fn a_second_call_does_nothing_and_other_parameters_are_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -239,9 +274,22 @@ fn the_program_lists_prepares_and_draws() {
     let program = || {
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
         command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", dir.path().join("cache"));
-        command.arg("data");
+        command.args(["--accept-data", "data"]);
         command
     };
+    // Pictures that are not the official ones are refused unless they are accepted.
+    for arguments in [&["prepare", "horses"][..], &["show", "horses", "0", "--output", "x.png"]] {
+        let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+        command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", dir.path().join("refused"));
+        let output = command.arg("data").args(arguments).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
+        assert!(
+            message.contains("is not the official file of horses") && message.contains("--accept-data"),
+            "{message}"
+        );
+        assert!(!dir.path().join("refused").exists() && !dir.path().join("x.png").exists());
+    }
     let stdout = |arguments: &[&str]| {
         let output = program().args(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -153,7 +153,11 @@ fn kills_of_other_commands_leave_whole_files() {
             "optima.toml",
             &["data", "optimum", "usps-synth:n=60", "--gap", "1e-6", "--store", "optima.toml"],
         ),
-        ("data prepare", "graph.npz", &["--data-dir", "data", "data", "prepare", "horses", "--output", "graph.npz"]),
+        (
+            "data prepare",
+            "graph.npz",
+            &["--accept-data", "--data-dir", "data", "data", "prepare", "horses", "--output", "graph.npz"],
+        ),
     ];
     for (what, file, arguments) in commands {
         let file = dir.join(file);
@@ -180,7 +184,7 @@ fn kills_of_other_commands_leave_whole_files() {
             let _ = child.kill();
             child.wait().unwrap();
             match std::fs::read(&file) {
-                Ok(now) if what == "optimum" => {
+                Ok(now) if what == "data optimum" => {
                     assert!(std::str::from_utf8(&now).is_ok_and(|text| optimum::Optima::parse(&file, text).is_ok()));
                 }
                 Ok(now) => {

@@ -76,6 +76,15 @@ impl SlicArgs {
     }
 }
 
+/// The image set of this name; fails when its files are not the official ones, unless any are accepted.
+fn image_set(name: &str, data: &DataDir) -> crate::Result<ImageSet> {
+    let set = ImageSet::from_name(name)?;
+    if !data.accept {
+        data.check_content(set.known())?;
+    }
+    Ok(set)
+}
+
 pub fn prepare(args: &PrepareArgs, data: &DataDir) -> anyhow::Result<()> {
     let PrepareArgs { sets, output, half, slic } = args;
     let recipe = Recipe { slic: slic.params(), half: *half };
@@ -86,7 +95,7 @@ pub fn prepare(args: &PrepareArgs, data: &DataDir) -> anyhow::Result<()> {
         // A stream cannot be read back: it gets a copy of the file in the cache.
         let stream = output.as_deref().filter(|path| files::is_stream(path));
         let file = output.as_deref().filter(|_| stream.is_none());
-        let (path, new) = preparation::prepared(ImageSet::from_name(set)?, data, &recipe, file)?;
+        let (path, new) = preparation::prepared(image_set(set, data)?, data, &recipe, file)?;
         stream.map_or(Ok(()), |stream| files::copy(&path, stream))?;
         let meta = preparation::Meta::read(&path)?;
         let left_out: String = meta.excluded.iter().map(|(name, why)| format!("; {name} left out: {why}")).collect();
@@ -100,12 +109,13 @@ pub fn prepare(args: &PrepareArgs, data: &DataDir) -> anyhow::Result<()> {
 pub fn show(args: &ShowArgs, data: &DataDir) -> anyhow::Result<()> {
     let (set, params) = (&args.set, args.slic.params());
     preparation::check_params(&params)?;
-    let images = ImageSet::from_name(set)?;
+    files::try_folder(&args.output)?;
+    let images = image_set(set, data)?;
     let (name, picture, truth) = preparation::example(images, data, args.index)?;
     let superpixels = slic(&picture, &params);
     let mut predicted = None;
     if let Some(path) = &args.weights {
-        let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let file = files::open_input(path).with_context(|| format!("cannot read {}", path.display()))?;
         let w = npy::read::<f64>(&mut std::io::BufReader::new(file), &mut Quota::of(path)?);
         let (_, w) = w.map_err(|message| crate::Error::file(path, format!("this array {message}")))?;
         let (path, found, expected) = (path.display(), w.len(), FEATURES * images.num_labels());
