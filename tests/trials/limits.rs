@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::common::trials::{self, Skipped};
 use nix::sys::signal::Signal;
 use ssvm_bench::dataset::Argument;
+use ssvm_bench::dataset::image::Picture;
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::store::{RunRecord, Status};
 use ssvm_bench::{
@@ -279,11 +280,11 @@ fn messages_have_a_length_that_can_be_read() {
     }
 }
 
-/// A named pipe that nothing writes to is an error, unless the user wants to wait.
+/// A named pipe that nothing writes to, or whose writer sends nothing, is an error, unless the user wants to wait.
 fn a_pipe_without_a_writer_ends_the_program() -> Result<(), Skipped> {
     trials::program(&["mkfifo"])?;
     let dir = folder(TINY);
-    for name in ["config", "data", "waited"] {
+    for name in ["config", "libsvm", "waited"] {
         trials::named_pipe(&dir.path().join(name));
     }
     let start = |arguments: &[&str]| {
@@ -292,9 +293,21 @@ fn a_pipe_without_a_writer_ends_the_program() -> Result<(), Skipped> {
         command.spawn().unwrap()
     };
     let mut waiting = start(&["run", "--dry-run", "waited", "--wait"]);
+    // A writer that sends nothing.
+    trials::named_pipe(&dir.path().join("silent"));
+    let _silent = fs::File::options().read(true).write(true).open(dir.path().join("silent")).unwrap();
+    for part in ["rgb", "figure_ground"] {
+        let part = dir.path().join("data/weizmann_horses").join(part);
+        fs::create_dir_all(&part).unwrap();
+        let picture = Picture { width: 60, height: 40, rgb: (0..2400).map(|k| [(k % 60 * 4) as u8; 3]).collect() };
+        picture.save_png(&part.join("horse001.jpg")).unwrap();
+    }
+    let show = ["--accept-data", "--data-dir", "data", "data", "show", "horses", "0", "--output", "0.png", "--weights"];
     let others = [
+        start(&[&show[..], &["silent"]].concat()),
+        start(&["run", "--dry-run", "silent"]),
         start(&["run", "--dry-run", "config"]),
-        start(&["solve", "--dataset", "libsvm:data", "--solver", "bcfw", "--iterations", "1"]),
+        start(&["solve", "--dataset", "libsvm:libsvm", "--solver", "bcfw", "--iterations", "1"]),
     ];
     for other in others {
         let output = other.wait_with_output().unwrap();

@@ -13,6 +13,7 @@ pub use shared::{SharedFile, open_part};
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use sha2::{Digest, Sha256};
 
 use crate::{Error, Result, store};
@@ -128,33 +130,55 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Most bytes of a text that people or this program wrote: configs, baselines, stores, manifests.
 const LONGEST_TEXT: u64 = 64 << 20;
 
-/// How long to wait for a program that writes to a named pipe.
+/// How long to wait for a program that writes to a pipe, and for each part of what it writes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Set once, by `--wait`: the wait for the writer of a named pipe has no limit.
+/// Set once, by `--wait`: the wait for the writer of a pipe has no limit.
 static WAITS: AtomicBool = AtomicBool::new(false);
 
-/// From here on, waits for the writers of named pipes however long they take.
+/// From here on, waits for the writers of pipes however long they take.
 pub fn wait_for_writers() {
     WAITS.store(true, Ordering::Relaxed);
 }
 
-/// Opens an input of the user. Fails when nothing writes to a named pipe within [`PATIENCE`].
-pub fn open_input(path: &Path) -> io::Result<File> {
-    if !is_pipe(path) || WAITS.load(Ordering::Relaxed) {
-        return File::open(path);
+/// An open input of the user. Reading fails when nothing comes from a pipe for [`PATIENCE`].
+pub struct Input {
+    file: File,
+    limited: bool,
+}
+
+impl Read for Input {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.limited {
+            let limit = PollTimeout::try_from(PATIENCE).unwrap_or(PollTimeout::MAX);
+            if poll(&mut [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)], limit)? == 0 {
+                return Err(silent());
+            }
+        }
+        self.file.read(bytes)
+    }
+}
+
+fn silent() -> io::Error {
+    let waited = PATIENCE.as_secs();
+    let message = format!(
+        "it is a named pipe, and no program wrote to it for {waited} s; start the writer first, or wait with --wait"
+    );
+    io::Error::new(io::ErrorKind::TimedOut, message)
+}
+
+/// Opens an input of the user. Fails when no program opens the other end of a named pipe within [`PATIENCE`].
+pub fn open_input(path: &Path) -> io::Result<Input> {
+    let limited = is_pipe(path) && !WAITS.load(Ordering::Relaxed);
+    if !limited {
+        return Ok(Input { file: File::open(path)?, limited });
     }
     let (opened, result) = mpsc::channel();
     let owned = path.to_owned();
     // `open` blocks until a writer exists. A thread that still blocks there ends with the process.
     std::thread::spawn(move || opened.send(File::open(owned)));
-    result.recv_timeout(PATIENCE).unwrap_or_else(|_| {
-        let waited = PATIENCE.as_secs();
-        let message = format!(
-            "it is a named pipe, and no program wrote to it for {waited} s; start the writer first, or wait with --wait"
-        );
-        Err(io::Error::new(io::ErrorKind::TimedOut, message))
-    })
+    let file = result.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(silent()))?;
+    Ok(Input { file, limited })
 }
 
 /// Whether it is a pipe, named or not, whose content can be read only once.
