@@ -243,6 +243,28 @@ fn all_at_once(bench: &Bench, calls: &[Vec<&str>]) -> Vec<Output> {
     children.into_iter().map(|child| child.wait_with_output().unwrap()).collect()
 }
 
+/// No work is done for bounds that cannot be stored, and bounds that were found are printed.
+fn bounds_that_cannot_be_stored_are_not_lost() {
+    let bench = Bench::new();
+    let call = ["data", "optimum", "usps-synth:n=8,size=4", "--gap", "0.5", "--store", "s.toml"];
+    bench.succeeds(&call);
+    let mut store = Optima::read(&bench.path("s.toml")).unwrap();
+    (store.entries[0].lower, store.entries[0].upper) = (1e6, 1e6);
+    let text = store.text().unwrap();
+    fs::write(bench.path("s.toml"), &text).unwrap();
+    let output = bench.call(&call);
+    let message = errors(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("exclude each other") && message.contains("were not stored"), "{message}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("[[optimum]]"), "{message}");
+    assert_eq!(bench.text("s.toml"), text);
+
+    let lock = format!(".lock-{}", &files::sha256_hex(b"s.toml")[..12]);
+    fs::write(bench.path(&lock), "not a lock").unwrap();
+    let message = bench.refused(&call);
+    assert!(message.contains(&lock) && !message.contains("n = 8"), "the work was done first: {message}");
+}
+
 fn six_writers_at_once_lose_no_optimum() {
     let bench = Bench::new();
     let sets: Vec<String> = (5..11).map(|n| format!("usps-synth:n={n},size=4")).collect();
@@ -496,6 +518,7 @@ crate::trials![
     a_device_that_takes_nothing_is_an_error,
     what_only_its_owner_may_read_stays_so,
     a_file_that_must_not_be_written_is_not_replaced,
+    bounds_that_cannot_be_stored_are_not_lost,
     six_writers_at_once_lose_no_optimum,
     six_writers_at_once_lose_no_update_of_a_baseline,
     many_threads_lose_no_line,

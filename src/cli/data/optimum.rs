@@ -1,10 +1,10 @@
 //! `data optimum`: a bracket of the optimum of a data set, narrowed and put into the store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
 
 use super::super::args::{duration as parse_duration, positive};
@@ -12,7 +12,7 @@ use super::super::interrupt;
 use super::{Exit, note, print};
 use crate::dataset::{DataDir, Loaded, Request};
 use crate::experiment::catalog::Catalog;
-use crate::store::files;
+use crate::store::files::{self, SharedFile};
 use crate::store::identity::CODE_VERSION;
 use crate::store::optimum::{LOCAL, Optima, Optimum};
 use crate::text::duration;
@@ -50,6 +50,7 @@ pub struct OptimumArgs {
 pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Exit> {
     // Tried before the work starts: a damaged store or a wrong path must not cost it.
     files::try_folder(&args.store)?;
+    drop(SharedFile::lock(&args.store)?);
     if !files::is_stream(&args.store) {
         Optima::read(&args.store)?;
     }
@@ -78,7 +79,11 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
         solver: "pair steps and conjugate gradients over working sets".into(),
         code: CODE_VERSION.into(),
     };
-    let Bracket { lower, upper } = Optima::update(&args.store, new)?;
+    let Bracket { lower, upper } = Optima::update(&args.store, new.clone()).or_else(|error| {
+        // The store could be written when the work started; its result must not be lost.
+        Optima::update(Path::new("-"), new)?;
+        Err(anyhow!("{error}; the bounds were not stored: add the [[optimum]] that was printed to a store"))
+    })?;
     let width = upper - lower;
     let [low, high] = outward(lower, upper);
     print(&format!("lower {low}\nupper {high}\nwidth {width:.3e}\n"))?;
