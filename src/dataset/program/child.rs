@@ -139,7 +139,9 @@ impl Child {
         self.hear_the_rest();
         let words = printable(&String::from_utf8_lossy(&self.heard.lock().words)).into_owned();
         let last: Vec<&str> = words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-        let last = last[last.len().saturating_sub(4)..].join(" | ");
+        // Of a traceback, which is passed on, the last line names the exception.
+        let count = if words.contains("Traceback (most recent call last)") { 1 } else { 4 };
+        let last = last[last.len().saturating_sub(count)..].join(" | ");
         let stderr =
             if last.is_empty() { "nothing on standard error".into() } else { format!("standard error: {last}") };
         Error::Fault { program: self.name.clone(), what: what.into(), stderr }
@@ -283,6 +285,9 @@ impl Child {
     fn died(&mut self) -> Error {
         self.input = None;
         let how = match self.ended_within(FAREWELL) {
+            Some(WaitStatus::Exited(_, 0)) if matches!(self.doing, Doing::Handshake) => {
+                return self.fault("ended without an answer: in Python, call serve() at the end of the script");
+            }
             Some(WaitStatus::Exited(_, code)) => format!("ended with exit code {code}"),
             Some(WaitStatus::Signaled(_, signal, _)) => format!("was ended by {signal}"),
             _ => "closed its pipes".into(),
