@@ -31,6 +31,7 @@ _START = os.path.join(_FOLDER, "_start.py")
 
 _OPTION = re.compile("'--([a-z-]+)(?: <[^>]*>)?'")
 """An option in a message of the command line."""
+_TEST = re.compile("`[^` ]+ data test`")
 
 
 class ProgramError(RuntimeError):
@@ -180,7 +181,7 @@ def _checked(output: Output, codes: Sequence[int]) -> Output:
 def _without_usage(lines: list[str]) -> list[str]:
     """A message without the hints for a command line."""
     kept = [line for line in lines if not line.startswith(("Usage: ", "For more information, try"))]
-    return [_OPTION.sub(_argument, line).replace("`ssvm-bench data test`", "check_oracle") for line in kept]
+    return [_TEST.sub("check_oracle", _OPTION.sub(_argument, line)) for line in kept]
 
 
 def _argument(option: re.Match[str]) -> str:

@@ -233,7 +233,7 @@ def test_messages_name_the_script_behind_other_words(program, tmp_path, words, n
     assert ended.stderr.splitlines()[-1].endswith("standard error: ValueError: no data")
 
 
-def test_a_script_without_serve_is_told(program, tmp_path):
+def test_a_script_without_serve_is_named(program, tmp_path):
     script = tmp_path / "silent.py"
     script.write_text("import ssvm_bench\n")
     ended = solved(program, f"{sys.executable} {script}")
@@ -264,7 +264,7 @@ def test_a_negative_gap_on_the_command_line_points_to_data_test(program):
     limits = ["200", "--gap", "1e-9", "--evaluate", "every:1", "--clock", "virtual"]
     ended = solved(program, f"{sys.executable} {script} WrongIndex", None, *limits)
     assert ended.returncode == 1 and "the gap is negative" in ended.stderr
-    assert "`ssvm-bench data test` names the mistake" in ended.stderr
+    assert "data test` names the mistake" in ended.stderr
 
 
 def test_a_script_may_print(program):

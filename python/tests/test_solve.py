@@ -136,7 +136,7 @@ def test_the_limit_is_that_of_a_term_and_not_of_a_batch():
     assert solution.certificate.primal == pytest.approx(0.1)
 
 
-def test_a_gap_alone_does_not_run_for_ever(monkeypatch):
+def test_a_gap_alone_ends_after_many_iterations(monkeypatch):
     monkeypatch.setattr(ssvm_bench._solve, "PASSES", 20)
     with pytest.warns(RuntimeWarning, match="after 20 iterations; give iterations="):
         solution = ssvm_bench.solve(mistakes.Right(), "bcfw", gap=1e-12)

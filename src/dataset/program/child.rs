@@ -36,7 +36,7 @@ const UNASKED: usize = 1 << 26;
 const FAREWELL: Duration = Duration::from_millis(200);
 /// A silent program is checked this often for having ended.
 const LOOK: Duration = Duration::from_millis(500);
-/// Time to read the rest of the standard error of a program that died.
+/// Time to read the rest of the standard error of a program that has not died.
 const REST_OF_ERRORS: Duration = Duration::from_millis(10);
 /// A program that takes longer to start is reported as starting.
 const SLOW_START: Duration = Duration::from_secs(2);
@@ -149,7 +149,8 @@ impl Child {
 
     /// Gives the listener time to pass on what was written to standard error.
     fn hear_the_rest(&self) {
-        let deadline = Instant::now() + REST_OF_ERRORS;
+        // That of a program that died ends soon; a busy machine needs more than 10 ms for it.
+        let deadline = Instant::now() + if self.input.is_none() { FAREWELL } else { REST_OF_ERRORS };
         while !self.listener.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
