@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -11,8 +15,9 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Sequence
-from typing import IO, NamedTuple, Optional
+import time
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, NamedTuple, Optional
 
 from .oracle import Oracle, serve_on
 
@@ -22,6 +27,11 @@ ORACLE_TEST = ("data", "test")
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _RELAY = os.path.join(_FOLDER, "_relay.py")
 _START = os.path.join(_FOLDER, "_start.py")
+
+
+_OPTION = re.compile("'--([a-z-]+)(?: <[^>]*>)?'")
+"""An option in a message of the command line."""
+_TEST = re.compile("`[^` ]+ data test`")
 
 
 class ProgramError(RuntimeError):
@@ -40,6 +50,8 @@ def program() -> str:
     """Path of ssvm-bench: $SSVM_BENCH, beside this Python, or on the path."""
     given = os.environ.get("SSVM_BENCH")
     if given:
+        if shutil.which(given) is None:
+            raise ProgramError(f"$SSVM_BENCH is '{given}', which is no program; set it to the path of ssvm-bench, or unset it")
         return given
     folders = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]
     for folder in filter(None, folders):
@@ -50,6 +62,30 @@ def program() -> str:
     if found is None:
         raise ProgramError("the program ssvm-bench was not found; pip install it, or set SSVM_BENCH to its path")
     return found
+
+
+@contextlib.contextmanager
+def folder() -> Iterator[str]:
+    """A temporary folder; removes those that killed processes have left, whose locks have ended with them."""
+    prefix, parent = "ssvm-bench-py-", tempfile.gettempdir()
+    for name in os.listdir(parent):
+        path = os.path.join(parent, name)
+        # A folder that is new may not have its lock yet.
+        if name.startswith(prefix) and time.time() - os.stat(path).st_mtime > 60.0:
+            with contextlib.suppress(OSError), _locked(path):
+                shutil.rmtree(path, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=prefix) as path, _locked(path):
+        yield path
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
 
 
 def run(arguments: Sequence[str], codes: Sequence[int] = (0,)) -> Output:
@@ -68,7 +104,7 @@ def run_with(oracle: Oracle, before: Sequence[str], after: Sequence[str], option
         output = _attended([program(), *before, name, *after], oracle, (ours, theirs))
     # Messages name the caller's oracle and not the relay, which has no standard error of its own.
     err = output.err.replace(_RELAY, type(oracle).__name__).replace("; nothing on standard error", "")
-    return _checked(output._replace(err=err), codes)
+    return _checked(output._replace(err=err.replace("(,limit= and ,start= set the limit)", "(limit= sets it)")), codes)
 
 
 def _attended(command: list[str], oracle: Optional[Oracle], sockets: Optional[tuple[socket.socket, socket.socket]]) -> Output:
@@ -122,6 +158,17 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode(errors="replace")
 
 
+def results(text: str) -> list[dict[str, Any]]:
+    """The lines of JSON that the program printed."""
+    try:
+        found = [json.loads(line) for line in text.splitlines()]
+    except ValueError:
+        found = []
+    if not found:
+        raise ProgramError(f"'{program()}' printed no result: it is not ssvm-bench, or another version")
+    return found
+
+
 def _checked(output: Output, codes: Sequence[int]) -> Output:
     if output.code in codes:
         return output
@@ -133,4 +180,11 @@ def _checked(output: Output, codes: Sequence[int]) -> Output:
 
 def _without_usage(lines: list[str]) -> list[str]:
     """A message without the hints for a command line."""
-    return [line for line in lines if not line.startswith(("Usage: ", "For more information, try"))]
+    kept = [line for line in lines if not line.startswith(("Usage: ", "For more information, try"))]
+    return [_TEST.sub("check_oracle", _OPTION.sub(_argument, line)) for line in kept]
+
+
+def _argument(option: re.Match[str]) -> str:
+    """The argument of solve() or check_oracle() for an option."""
+    name = option[1].replace("-", "_")
+    return "lambda_" if name == "lambda" else name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import csv
+import functools
 import io
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional, Union
@@ -48,7 +48,7 @@ def load(folder: Path, kind: Optional[str] = None) -> Results:
     """Reads a result folder. kind is "pandas", "polars" or "numpy"; by default the first of them that is installed."""
     folder = os.fspath(folder)
     make = _maker(kind)
-    with tempfile.TemporaryDirectory(prefix="ssvm-bench-") as tables:
+    with _program.folder() as tables:
         _program.run(["figures", folder, f"--tables={tables}", "--no-figures"])
         frames = {}
         for name in ("runs", "points", "bands", "bounds"):
@@ -67,7 +67,9 @@ def _maker(kind: Optional[str]) -> Any:
         if name == "numpy":
             break
         try:
-            return __import__(name).DataFrame
+            # A value that is missing is null, as in the Parquet tables: a median of polars would take NaN for the largest number.
+            frame = __import__(name).DataFrame
+            return functools.partial(frame, nan_to_null=True) if name == "polars" else frame
         except ImportError:
             if kind is not None:
                 raise

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
-import tempfile
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Literal, Optional, Union, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _program
-from .oracle import Answer, Oracle, Vector, one_by_one
+from .oracle import Answer, Answers, Oracle, Vector, one_by_one
 
-Problem = Union[Oracle, str, Callable[[int, Vector], Answer]]
+Function = Callable[[int, Vector], Answer]
+Vectorized = Callable[[npt.NDArray[np.int64], Vector], Answers]
+Problem = Union[Oracle, str, Function, Vectorized]
+
+PASSES = 1000
+"""Most iterations of a run that only a gap limits."""
 
 _MISSING = {"dual": -np.inf, "dual_solution": -np.inf, "gap": np.inf}
 """Values of a solver without a dual, for which JSON has null because it has no infinity."""
@@ -105,6 +108,50 @@ def _options(limit: float) -> str:
     return f",limit={_word(limit)}"
 
 
+@overload
+def solve(
+    problem: Union[Oracle, str, Function],
+    solver: str = ...,
+    gap: Optional[float] = ...,
+    *,
+    n: Optional[int] = ...,
+    d: Optional[int] = ...,
+    vectorized: Literal[False] = ...,
+    lambda_: Optional[float] = ...,
+    iterations: Optional[int] = ...,
+    time: Optional[float] = ...,
+    oracle_calls: Optional[int] = ...,
+    seed: int = ...,
+    clock: str = ...,
+    oracle_cost: Union[float, str] = ...,
+    evaluate: str = ...,
+    limit: float = ...,
+    **parameters: Any,
+) -> Solution: ...
+
+
+@overload
+def solve(
+    problem: Vectorized,
+    solver: str = ...,
+    gap: Optional[float] = ...,
+    *,
+    n: int,
+    d: int,
+    vectorized: Literal[True],
+    lambda_: Optional[float] = ...,
+    iterations: Optional[int] = ...,
+    time: Optional[float] = ...,
+    oracle_calls: Optional[int] = ...,
+    seed: int = ...,
+    clock: str = ...,
+    oracle_cost: Union[float, str] = ...,
+    evaluate: str = ...,
+    limit: float = ...,
+    **parameters: Any,
+) -> Solution: ...
+
+
 def solve(
     problem: Problem,
     solver: str = "mp-bcfw",
@@ -130,13 +177,17 @@ def solve(
     returns (values [k, d], offsets [k])), or the name of a data set of the program, such as "usps-synth:n=1000" or
     "libsvm:FILE".
 
-    The run stops at the first limit that is reached: certified gap, iterations, time in seconds or oracle calls. A call of the
-    oracle may take `limit` seconds. Other keywords are parameters of the solver (`ssvm-bench list solvers` lists them): N=10, passes=3.
+    The run stops at the first limit that is reached: certified gap, iterations, time in seconds or oracle calls. Where only gap
+    limits it, it also stops after 1000 iterations, with a warning. A call of the oracle may take `limit` seconds, one for several
+    terms that long for each. Other keywords are parameters of the solver (`ssvm-bench list solvers` lists them): N=10, passes=3.
 
     Exceptions of the oracle are raised unchanged. Ctrl-C ends the run. Equal arguments give equal bits with
     clock="virtual"; on the other clocks some solvers decide by measured times.
     """
-    with tempfile.TemporaryDirectory(prefix="ssvm-bench-") as folder:
+    only_gap = gap is not None and iterations is None and time is None and oracle_calls is None
+    if only_gap:
+        iterations = PASSES
+    with _program.folder() as folder:
         weights = os.path.join(folder, "weights.npy")
         options = {"solver": solver, "seed": seed, "clock": clock, "oracle_cost": oracle_cost, "evaluate": evaluate}
         options.update({"gap": gap, "iterations": iterations, "time": time, "oracle_calls": oracle_calls, "lambda": lambda_})
@@ -150,18 +201,22 @@ def solve(
         if isinstance(problem, str):
             _refuse_sizes(repr(problem), n, d, vectorized)
             output = _program.run(["solve", f"--dataset={problem}", *after])
+            name = problem
         else:
             oracle = _oracle(problem, n, d, vectorized)
-            try:
-                output = _program.run_with(oracle, before, after, _options(limit), (0,))
-            except _program.ProgramError as error:
-                hint = "; check_oracle names the mistake" if "gap is negative" in str(error) else ""
-                raise _program.ProgramError(f"{error}{hint}") from None
-        return _solution(output.out, np.load(weights))
+            name = type(oracle).__name__
+            output = _program.run_with(oracle, before, after, _options(limit), (0,))
+        lines = _program.results(output.out)
+        solution = _solution(lines, np.load(weights), name)
+    if only_gap and solution.stop_reason == "iterations":
+        reached = f"the gap is {solution.certificate.gap:.3g} after {PASSES} iterations"
+        warnings.warn(f"{reached}; give iterations=, time= or oracle_calls= for a longer run", RuntimeWarning, stacklevel=2)
+    return solution
 
 
-def _solution(text: str, weights: Vector) -> Solution:
-    *points, summary = (json.loads(line) for line in text.splitlines())
+def _solution(lines: list[dict[str, Any]], weights: Vector, name: str) -> Solution:
+    *points, summary = lines
+    summary["dataset"] = name
     numbers = [key for key, value in points[-1].items() if not isinstance(value, str)]
     trace = {key: np.array([_number(point, key) for point in points]) for key in numbers}
     bounds = {key: _number(summary, key) for key in ("primal", "dual", "gap", "oracle_slack", "proven")}
@@ -190,8 +245,7 @@ class OracleReport:
     def __str__(self) -> str:
         facts = self.facts
         lines = [f"n = {facts['n']}, d = {facts['d']}, sum of H_i(0) = {facts['loss_at_zero']:.6g} (the mean largest loss)"]
-        if facts["loss_at_zero"] > 1.0 + 1e-9:
-            lines.append("  at most 1 is expected for losses up to 1; unless losses are this large, 1/n is missing")
+        lines += [f"remark: {remark}" for remark in facts["remarks"]]
         for check in facts["checks"]:
             found = [finding for finding in self.findings if finding["check"] == check["check"]]
             verdict = f"{len(found)} of {check['count']} checks failed" if found else f"fine ({check['count']} checks)"
@@ -203,8 +257,36 @@ class OracleReport:
         return "\n".join(lines)
 
 
+@overload
 def check_oracle(
-    problem: Union[Oracle, Callable[[int, Vector], Answer]],
+    problem: Union[Oracle, Function],
+    *,
+    n: Optional[int] = ...,
+    d: Optional[int] = ...,
+    vectorized: Literal[False] = ...,
+    lambda_: Optional[float] = ...,
+    terms: int = ...,
+    seed: int = ...,
+    limit: float = ...,
+) -> OracleReport: ...
+
+
+@overload
+def check_oracle(
+    problem: Vectorized,
+    *,
+    n: int,
+    d: int,
+    vectorized: Literal[True],
+    lambda_: Optional[float] = ...,
+    terms: int = ...,
+    seed: int = ...,
+    limit: float = ...,
+) -> OracleReport: ...
+
+
+def check_oracle(
+    problem: Union[Oracle, Function, Vectorized],
     *,
     n: Optional[int] = None,
     d: Optional[int] = None,
@@ -222,6 +304,6 @@ def check_oracle(
         oracle.lambda_ = lambda_
     after = [f"--terms={terms}", f"--seed={seed}", "--format=json"]
     output = _program.run_with(oracle, _program.ORACLE_TEST, after, _options(limit), (0, 2))
-    facts = json.loads(output.out)
+    (facts,) = _program.results(output.out)
     advice = {entry["check"]: entry["text"] for entry in facts["advice"]}
     return OracleReport(output.code == 0, facts["findings"], advice, facts)

@@ -210,6 +210,118 @@ class VoidParts(Oracle):
         return Plane((wrong[:, None] * self.x[i]).ravel() / self.n, (counts * other).sum() / self.n)
 
 
+class YesNo(Oracle):
+    """Right: labels 0 and 1, and phi(x, y) = y x."""
+
+    n, d = 60, 10
+    x = np.random.default_rng(0).normal(size=(60, 10))
+    y = (x @ np.random.default_rng(1).normal(size=10) + np.random.default_rng(2).normal(size=60) > 0).astype(int)
+
+    def features(self, i, label):
+        return (label - self.y[i]) * self.x[i]
+
+    def max_oracle(self, i, w):
+        label = int(np.argmax([label * (self.x[i] @ w) + (label != self.y[i]) for label in (0, 1)]))
+        return Plane(self.features(i, label) / self.n, float(label != self.y[i]) / self.n, key=label)
+
+
+class YesNoTruthNotSubtracted(YesNo):
+    """Terms whose truth is 0 rightly return the plane 0."""
+
+    def features(self, i, label):
+        return label * self.x[i]
+
+
+class Sets(Oracle):
+    """Right: sets of five labels with 1 - F1 as their loss."""
+
+    n, d = 35, 30
+    x = np.random.default_rng(3).normal(size=(35, 6))
+    sets = np.array([[k >> bit & 1 for bit in range(5)] for k in range(32)])
+    truth_set = (x @ np.random.default_rng(4).normal(size=(6, 5)) > 0).astype(int) @ (1 << np.arange(5))
+
+    def __init__(self):
+        sizes = self.sets.sum(axis=1)
+        both = np.maximum(sizes[:, None] + sizes, 1)
+        self.loss = np.where(sizes[:, None] + sizes == 0, 0.0, 1.0 - 2.0 * (self.sets @ self.sets.T) / both)
+
+    def features(self, i, label):
+        return np.outer(self.sets[label] - self.sets[self.truth_set[i]], self.x[i]).ravel()
+
+    def max_oracle(self, i, w):
+        loss = self.loss[self.truth_set[i]]
+        label = int(np.argmax(self.sets @ (w.reshape(5, 6) @ self.x[i]) + loss))
+        return Plane(self.features(i, label) / self.n, loss[label] / self.n, key=label)
+
+
+class SetsTruthNotSubtracted(Sets):
+    def features(self, i, label):
+        return np.outer(self.sets[label], self.x[i]).ravel()
+
+
+class NextTruthSubtracted(Right):
+    """phi(x_i, y) - phi(x_i, y_{i+1}): right where the next label is the same."""
+
+    def plane(self, i, label):
+        values = np.zeros((self.labels, self.p))
+        values[label] += self.x[i]
+        values[self.y[(i + 1) % self.n]] -= self.x[i]
+        return Plane(values.ravel() / self.n, float(label != self.y[i]) / self.n, key=label)
+
+
+class Tolerant(Oracle):
+    """Right: ordinal labels 1 to 5 on one line, and no loss beside the truth: in the middle, the truth is never the highest."""
+
+    n, d = 40, 3
+    x = np.random.default_rng(8).normal(size=(40, 3))
+    y = np.random.default_rng(9).integers(1, 6, 40)
+
+    def max_oracle(self, i, w):
+        labels = np.arange(1, 6)
+        loss = (abs(labels - self.y[i]) > 1).astype(float)
+        label = int(np.argmax(labels * (self.x[i] @ w) + loss))
+        return Plane((labels[label] - self.y[i]) * self.x[i] / self.n, loss[label] / self.n, key=label)
+
+
+class LossOfN(Right):
+    """Right: every mistake has the loss n."""
+
+    size = 60.0
+
+    def scores(self, i, w):
+        return super().scores(i, w) + (self.size - 1.0) * (np.arange(self.labels) != self.y[i])
+
+    def plane(self, i, label):
+        right = super().plane(i, label)
+        return Plane(right.values, self.size * right.offset, key=label)
+
+
+class Percent(LossOfN):
+    """Right: every mistake has the loss 100, of 20 examples."""
+
+    size = 100.0
+
+    def __init__(self):
+        super().__init__(n=20)
+
+
+class WholeNoDivisionAtAll(NoDivisionAtAll):
+    """Features that are counts."""
+
+    def __init__(self):
+        super().__init__()
+        self.x = np.round(4.0 * self.x)
+
+
+class SearchesAPart(Right):
+    """Says that it is not exact, and often misses the truth."""
+
+    exact = False
+
+    def best(self, i, w):
+        return 3 * int(np.argmax(self.scores(i, w)[::3]))
+
+
 class Prints(Right):
     def max_oracle(self, i, w):
         print("term", i)

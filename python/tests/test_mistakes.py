@@ -1,6 +1,8 @@
 """The mistakes that a user makes in an oracle: each gives a message that names it, from check_oracle and from solve."""
 
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import traceback
@@ -17,7 +19,7 @@ NAMED = {
     "LossWithWrongSign": ("H_i is not negative", "the loss has the wrong sign"),
     "LossSubtracted": ("some loss at w = 0", "the loss is missing or has the wrong sign"),
     "NoLossInTheScores": ("no plane is above H_i", "maximises without the loss"),
-    "NoDivisionAtAll": ("the loss is divided by n", "1/n is missing: divide the loss and the features by n = 60"),
+    "WholeNoDivisionAtAll": ("the loss is divided by n", "1/n is missing: divide the loss and the features by n = 60"),
     "NoDivisionOfTheLoss": ("no plane is above H_i", "1/n is missing in the loss"),
     "NoDivisionOfTheFeatures": ("no plane is above H_i", "1/n is missing in the features"),
     "WrongIndex": ("no plane is above H_i", "must use the same term i"),
@@ -28,8 +30,14 @@ NAMED = {
     "RandomAnswers": ("the same answer to the same question", "not deterministic"),
     "TruthNotSubtracted": ("H_i is not negative", "subtract the truth's features"),
     "CentredTruthNotSubtracted": ("the truth's plane is 0", "subtract the truth's features"),
-    "SmallFeaturesNoDivisionOfTheLoss": ("the loss is divided by n", "1/n is missing in the loss"),
+    "YesNoTruthNotSubtracted": ("the truth's plane is 0", "subtract the truth's features"),
+    "SetsTruthNotSubtracted": ("the truth's plane is 0", "subtract the truth's features"),
+    "NextTruthSubtracted": ("the truth's plane is 0", "subtract the truth's features"),
 }
+
+
+OF_OTHER_KINDS = ["Centred", "CentredTinyLoss", "Blocks", "Counts", "Margin", "VoidParts", "YesNo", "Sets", "Tolerant"]
+OF_OTHER_KINDS += ["LossOfN", "Percent", "SearchesAPart"]
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -48,12 +56,36 @@ def test_the_right_oracle_passes():
     assert "sum of H_i(0) = 1" in str(report)
 
 
-@pytest.mark.parametrize("name", ["Centred", "CentredTinyLoss", "Blocks", "Counts", "Margin", "VoidParts"])
-def test_right_oracles_of_other_kinds_pass(name):
-    report = ssvm_bench.check_oracle(getattr(mistakes, name)())
+@pytest.mark.parametrize("name", OF_OTHER_KINDS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_right_oracles_of_other_kinds_pass(name, seed):
+    report = ssvm_bench.check_oracle(getattr(mistakes, name)(), seed=seed)
     assert report.ok, report
     assert "1/n" not in str(report).replace("unless losses are this large, 1/n is missing", "")
-    assert not report.facts["notes"]
+    assert report.facts["exact"] == (not report.facts["notes"])
+
+
+@pytest.mark.parametrize("name", ["NoDivisionAtAll", "SmallFeaturesNoDivisionOfTheLoss", "LossOfN"])
+def test_whole_losses_alone_are_remarked(name):
+    """A loss of n has the same planes as one of 1 that is not divided by n."""
+    report = ssvm_bench.check_oracle(getattr(mistakes, name)())
+    assert report.ok, report
+    part = " in the loss" if name.startswith("Small") else ""
+    assert f"1/n is missing{part}; H_i(0) is a whole number for most terms" in str(report)
+
+
+@pytest.mark.parametrize("terms", [1, 2, 50, 59, 60, 100])
+def test_as_many_terms_are_called_as_were_asked_for(terms):
+    called = set()
+
+    class Counted(mistakes.Right):
+        def max_oracle(self, i, w):
+            called.add(i)
+            return super().max_oracle(i, w)
+
+    assert ssvm_bench.check_oracle(Counted(), terms=terms).ok
+    assert len(called) == min(terms, 60)
+    assert terms == 1 or {0, 59} <= called
 
 
 def test_a_sum_of_losses_above_one_is_remarked():
@@ -171,6 +203,70 @@ def test_messages_of_a_script_name_the_script_and_come_once(program):
     assert ended.stderr.count("Traceback") == 1 and "standard error" not in last
 
 
+def solved(program, oracle, folder=None, *more):
+    command = [program, "solve", "--dataset", f"oracle:{oracle}", "--solver", "mp-bcfw", "--iterations", *(more or ["2"])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+
+
+@pytest.mark.parametrize(
+    "words, name",
+    [
+        ("env A=1 PYTHON SCRIPT", "SCRIPT"),
+        ("nice -n 5 PYTHON -u SCRIPT", "SCRIPT"),
+        ("taskset -c 0 PYTHON SCRIPT", "SCRIPT"),
+        ("PYTHON -X dev -W ignore SCRIPT", "SCRIPT"),
+        ("PYTHON -m wrong", "wrong"),
+    ],
+)
+def test_messages_name_the_script_behind_other_words(program, tmp_path, words, name):
+    script = tmp_path / "wrong.py"
+    script.write_text("raise ValueError('no data')\n")
+    if shutil.which(words.split()[0].replace("PYTHON", sys.executable)) is None:
+        pytest.skip(f"needs {words.split()[0]}")
+    ended = solved(program, words.replace("PYTHON", sys.executable).replace("SCRIPT", str(script)), tmp_path)
+    name = name.replace("SCRIPT", str(script))
+    assert ended.returncode == 1
+    assert f"error: oracle program '{name}' ended with exit code 1 when asked for its handshake" in ended.stderr
+    # The traceback comes once, from the script itself.
+    assert ended.stderr.count("Traceback") == 1 and ended.stderr.count('wrong.py", line 1') == 1
+    assert ended.stderr.splitlines()[-1].endswith("standard error: ValueError: no data")
+
+
+def test_a_script_without_serve_is_named(program, tmp_path):
+    script = tmp_path / "silent.py"
+    script.write_text("import ssvm_bench\n")
+    ended = solved(program, f"{sys.executable} {script}")
+    assert ended.returncode == 1
+    assert "silent.py' ended without an answer: in Python, call serve() at the end of the script" in ended.stderr
+
+
+def test_a_script_that_is_missing_is_named_once(program):
+    ended = solved(program, f"{sys.executable} -u no-such-file.py --n 5")
+    assert ended.returncode == 1
+    assert "oracle program 'no-such-file.py': there is no such file" in ended.stderr
+    assert ended.stderr.count("no-such-file.py") == 1
+
+
+def test_solve_on_the_command_line_starts_a_script_once(program, tmp_path):
+    """Evaluations of more than 64 terms are made in groups."""
+    starts, script = tmp_path / "starts", tmp_path / "large.py"
+    script.write_text(
+        f"open({str(starts)!r}, 'a').write('x')\nimport sys\nsys.path.insert(0, {mistakes.__file__.rsplit('/', 1)[0]!r})\n"
+        "import mistakes\nmistakes.Right(n=300).serve()\n"
+    )
+    assert solved(program, f"{sys.executable} {script}").returncode == 0
+    assert starts.read_text() == "x"
+
+
+def test_a_negative_gap_on_the_command_line_points_to_data_test(program):
+    script = pathlib.Path(mistakes.__file__)
+    limits = ["200", "--gap", "1e-9", "--evaluate", "every:1", "--clock", "virtual"]
+    ended = solved(program, f"{sys.executable} {script} WrongIndex", None, *limits)
+    assert ended.returncode == 1 and "the gap is negative" in ended.stderr
+    assert "data test` names the mistake" in ended.stderr
+
+
 def test_a_script_may_print(program):
     ended = served(program, "Prints", ["solve", "--dataset"], ["--solver", "bcfw", "--iterations", "2"])
     assert ended.returncode == 0 and "mistakes.py] term" in ended.stderr and "term" not in ended.stdout.split("\n", 1)[1]
@@ -190,6 +286,12 @@ def test_wrong_arguments_are_named():
         ssvm_bench.solve(lambda i, w: None)
     with pytest.raises(TypeError, match="is a class"):
         ssvm_bench.solve(mistakes.Right)
+    for wrong in ({"gap": -1}, {"time": "soon"}, {"oracle_calls": 0}, {"oracle_cost": "much"}, {"lambda_": -1.0}):
+        with pytest.raises(ssvm_bench.ProgramError, match=f"invalid value '.*' for {next(iter(wrong))}: ") as raised:
+            ssvm_bench.solve("usps-synth:n=20", **wrong)
+        assert "--" not in str(raised.value)
+    with pytest.raises(ssvm_bench.ProgramError, match="invalid value '0' for terms: "):
+        ssvm_bench.check_oracle(mistakes.Right(), terms=0)
     with pytest.raises(ssvm_bench.ProgramError, match="did you mean `mp-bcfw`"):
         ssvm_bench.solve("usps-synth:n=20", solver="mp-bcwf")
     with pytest.raises(TypeError, match="states its own sizes"):

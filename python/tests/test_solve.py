@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import ssvm_bench
+from ssvm_bench import _program
 
 TESTS = pathlib.Path(__file__).parent
 
@@ -122,6 +123,46 @@ def test_a_slow_oracle_is_named():
 
     with pytest.raises(ssvm_bench.ProgramError, match="oracle program 'Slow' did nothing within its time limit"):
         ssvm_bench.solve(Slow(), limit=0.3)
+    with pytest.raises(ssvm_bench.ProgramError, match=r"asked for term \d+ \(limit= sets it\)"):
+        ssvm_bench.solve(Slow(), limit=0.3)
+
+
+def test_the_limit_is_that_of_a_term_and_not_of_a_batch():
+    def together(terms, w):
+        time.sleep(0.05 * len(terms))
+        return np.zeros((len(terms), 2)), np.full(len(terms), 0.1 / 64)
+
+    solution = ssvm_bench.solve(together, "fw", n=64, d=2, vectorized=True, iterations=1, limit=1.0)
+    assert solution.certificate.primal == pytest.approx(0.1)
+
+
+def test_a_gap_alone_ends_after_many_iterations(monkeypatch):
+    monkeypatch.setattr(ssvm_bench._solve, "PASSES", 20)
+    with pytest.warns(RuntimeWarning, match="after 20 iterations; give iterations="):
+        solution = ssvm_bench.solve(mistakes.Right(), "bcfw", gap=1e-12)
+    assert solution.trace["iteration"][-1] == 20 and solution.summary["dataset"] == "Right"
+
+
+def test_a_program_that_is_none_is_named(monkeypatch, tmp_path):
+    for path, words in [(tmp_path / "missing", "missing', which is no program"), ("/bin/true", "'/bin/true' printed no result")]:
+        monkeypatch.setenv("SSVM_BENCH", str(path))
+        for call in (ssvm_bench.solve, ssvm_bench.check_oracle):
+            with pytest.raises(ssvm_bench.ProgramError, match=words):
+                call(mistakes.Right())
+
+
+def test_folders_of_killed_callers_are_removed(monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(_program.tempfile, "tempdir", None)
+    for name in ("ssvm-bench-py-killed", "ssvm-bench-py-new", "another"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "weights.npy").touch()
+    with _program.folder() as living:
+        for path in (tmp_path / "ssvm-bench-py-killed", living):
+            os.utime(path, (0, 0))
+        with _program.folder():
+            pass
+        assert {path.name for path in tmp_path.iterdir()} == {"ssvm-bench-py-new", "another", os.path.basename(living)}
 
 
 WAITS = """

@@ -224,10 +224,15 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let count = usize::from(*threads) - 1;
     let helpers = (count > 0).then(|| Helpers::new(count, |_| {}).map(Arc::new)).transpose()?;
     let stopped = || interrupt::flag().load(Ordering::Relaxed);
-    let execution = Execution { parallel_evaluation: true, helpers, cancelled: &stopped };
+    // Evaluations in parallel would start copies of a program, each of which may load its data first.
+    let is_program = request.head() == "oracle";
+    let execution = Execution { parallel_evaluation: !is_program, helpers, cancelled: &stopped };
     let outcome = match problem.run(&settings, &execution, &mut printer) {
         // Its program may have been ended with it.
         Err(_) if stopped() => anyhow::bail!(STOPPED),
+        Err(error @ ssvm::Error::NegativeGap { .. }) if is_program => {
+            anyhow::bail!("{error}; `ssvm-bench data test` names the mistake of an oracle")
+        }
         outcome => outcome?,
     };
     if outcome.stop == StopReason::Cancelled {

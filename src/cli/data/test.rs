@@ -34,8 +34,6 @@ pub struct TestArgs {
 
 /// Most findings of a check that are printed.
 const SHOWN: usize = 5;
-/// A mean loss above this gets a remark, because losses are usually between 0 and 1.
-const FAR: f64 = 2.0;
 
 pub fn run(args: &TestArgs, data: &DataDir) -> anyhow::Result<Exit> {
     let request = Request::new(&args.oracle, data);
@@ -61,9 +59,8 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
     let times = [trial.total_ns, median, most, trial.pipe_ns, trial.pipe.fixed_ns, 1024.0 * trial.pipe.byte_ns];
     let [total, median, most, around, round_trip, kilobyte] = times.map(|ns| seconds(ns * 1e-9));
     let Trial { loss_at_zero, feature_length, .. } = trial;
-    let far = if *loss_at_zero > FAR { "; unless losses are this large, 1/n is missing" } else { "" };
     text += &format!(
-        "Σ H_i(0) = {}, the mean of the largest losses: at most 1 for losses up to 1{far}\n\
+        "Σ H_i(0) = {}, the mean of the largest losses\n\
          n ‖φ⋆‖ = {} in the median, the length of φ(x, y) − φ(x, y_i)\n",
         number(*loss_at_zero),
         number(*feature_length)
@@ -72,6 +69,7 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
         "a call with a new w takes {total}: {median} in the program (at most {most}), {around} around it\n\
          the pipe: {round_trip} a round trip and {kilobyte} a kilobyte\n"
     );
+    trial.remarks.iter().for_each(|remark| text += &format!("remark: {remark}\n"));
     for (check, count) in &trial.checks {
         let findings: Vec<_> = trial.findings.iter().filter(|finding| finding.check == *check).collect();
         text += &match findings.len() {
@@ -98,7 +96,7 @@ fn json_text(problem: &ProgramProblem, trial: &Trial) -> String {
         "call_ns": trial.call_ns.0, "call_max_ns": trial.call_ns.1, "pipe_ns": trial.pipe_ns, "total_ns": trial.total_ns,
         "round_trip_ns": trial.pipe.fixed_ns, "byte_ns": trial.pipe.byte_ns, "checks": checks, "findings": trial.findings,
         "advice": advice, "loss_at_zero": trial.loss_at_zero, "feature_length": trial.feature_length,
-        "notes": problem.notes(),
+        "remarks": trial.remarks, "notes": problem.notes(),
     });
     format!("{value}\n")
 }

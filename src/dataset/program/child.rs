@@ -36,7 +36,7 @@ const UNASKED: usize = 1 << 26;
 const FAREWELL: Duration = Duration::from_millis(200);
 /// A silent program is checked this often for having ended.
 const LOOK: Duration = Duration::from_millis(500);
-/// Time to read the rest of the standard error of a program that died.
+/// Time to read the rest of the standard error of a program that has not died.
 const REST_OF_ERRORS: Duration = Duration::from_millis(10);
 /// A program that takes longer to start is reported as starting.
 const SLOW_START: Duration = Duration::from_secs(2);
@@ -139,7 +139,9 @@ impl Child {
         self.hear_the_rest();
         let words = printable(&String::from_utf8_lossy(&self.heard.lock().words)).into_owned();
         let last: Vec<&str> = words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-        let last = last[last.len().saturating_sub(4)..].join(" | ");
+        // Of a traceback, which is passed on, the last line names the exception.
+        let count = if words.contains("Traceback (most recent call last)") { 1 } else { 4 };
+        let last = last[last.len().saturating_sub(count)..].join(" | ");
         let stderr =
             if last.is_empty() { "nothing on standard error".into() } else { format!("standard error: {last}") };
         Error::Fault { program: self.name.clone(), what: what.into(), stderr }
@@ -147,7 +149,8 @@ impl Child {
 
     /// Gives the listener time to pass on what was written to standard error.
     fn hear_the_rest(&self) {
-        let deadline = Instant::now() + REST_OF_ERRORS;
+        // That of a program that died ends soon; a busy machine needs more than 10 ms for it.
+        let deadline = Instant::now() + if self.input.is_none() { FAREWELL } else { REST_OF_ERRORS };
         while !self.listener.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -283,6 +286,9 @@ impl Child {
     fn died(&mut self) -> Error {
         self.input = None;
         let how = match self.ended_within(FAREWELL) {
+            Some(WaitStatus::Exited(_, 0)) if matches!(self.doing, Doing::Handshake) => {
+                return self.fault("ended without an answer: in Python, call serve() at the end of the script");
+            }
             Some(WaitStatus::Exited(_, code)) => format!("ended with exit code {code}"),
             Some(WaitStatus::Signaled(_, signal, _)) => format!("was ended by {signal}"),
             _ => "closed its pipes".into(),

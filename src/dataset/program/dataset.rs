@@ -97,6 +97,9 @@ impl Asked {
             let reason = if program.contains('/') { "there is no such file" } else { "it is in no folder of $PATH" };
             super::Error::NotFound { program: program.clone(), reason }
         })?;
+        if let Some(script) = self.launch.missing_script() {
+            return Err(super::Error::NotFound { program: script.to_owned(), reason: "there is no such file" }.into());
+        }
         let scripts: Vec<&Path> = arguments.iter().map(Path::new).filter(|path| path.is_file()).collect();
         let mut text = format!("program {}\n", file.file_name().unwrap_or_default().to_string_lossy());
         if program.contains('/') || scripts.is_empty() {

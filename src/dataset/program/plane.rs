@@ -73,6 +73,11 @@ impl Plane {
         self.0.offset == 0.0 && self.0.values.iter().all(|value| *value == 0.0)
     }
 
+    /// Whether the numbers of φ⋆ are whole.
+    pub(super) fn is_whole(&self) -> bool {
+        self.0.values.iter().all(|value| value.fract() == 0.0)
+    }
+
     pub fn same_numbers(&self, other: &Self) -> bool {
         let (a, b) = (&*self.0, &*other.0);
         Arc::ptr_eq(&self.0, &other.0)

@@ -24,7 +24,7 @@ pub struct Launch {
     /// A path, or a name that is looked up as a shell does.
     pub program: String,
     pub arguments: Vec<String>,
-    /// Longest time of a call.
+    /// Longest time of a call; the first answer of a group may take that for each term, as some answer all at once.
     pub limit: Duration,
     /// Longest time until it is ready.
     pub start: Duration,
@@ -44,11 +44,42 @@ impl Launch {
         }
     }
 
-    /// What messages call it: the script, where the program is its interpreter.
+    /// What messages call it: the script or module of Python, also behind a program such as `nice`; else the first argument
+    /// that is a file, as for other interpreters.
     pub fn name(&self) -> &str {
-        let first = self.arguments.iter().find(|argument| !argument.starts_with('-'));
-        first.filter(|script| Path::new(script).is_file()).unwrap_or(&self.program)
+        let mut words = std::iter::once(&self.program).chain(&self.arguments);
+        if words.any(|word| is_python(word)) {
+            return python_script(words).unwrap_or(&self.program);
+        }
+        let mut words = self.arguments.iter().filter(|argument| !argument.starts_with('-'));
+        words.find(|word| Path::new(word).is_file()).unwrap_or(&self.program)
     }
+
+    /// The script of Python that is missing. Behind another program the folder may be another one.
+    pub(super) fn missing_script(&self) -> Option<&str> {
+        let module = self.arguments.iter().any(|argument| ["-m", "-c"].contains(&argument.as_str()));
+        let script = python_script(self.arguments.iter()).filter(|_| is_python(&self.program) && !module);
+        script.filter(|script| !Path::new(script).exists())
+    }
+}
+
+fn is_python(word: &str) -> bool {
+    let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
+    ["python", "pypy"].contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
+}
+
+/// The script or module among the arguments of Python.
+fn python_script<'a>(mut arguments: impl Iterator<Item = &'a String>) -> Option<&'a str> {
+    while let Some(word) = arguments.next() {
+        match word.as_str() {
+            "-m" => return arguments.next().map(String::as_str),
+            "-c" => return None,
+            "-X" | "-W" => drop(arguments.next()),
+            option if option.starts_with('-') => {}
+            script => return Some(script),
+        }
+    }
+    None
 }
 
 /// Echoes that are remembered of each size.
@@ -211,6 +242,8 @@ struct Program {
     w: Vec<f64>,
     /// Questions whose answers have not been read.
     asked: VecDeque<(Question, usize)>,
+    /// Terms of the last request until its first answer; then 1.
+    group: u32,
     out: Vec<u8>,
     pipe: Pipe,
 }
@@ -227,7 +260,7 @@ impl Program {
         ready.map_err(|what| child.fault(what))?;
         let pipe = Pipe { large: (8 * handshake.d).clamp(2 * SMALL, LARGE), ..Pipe::default() };
         let (w, asked, out) = (Vec::new(), VecDeque::new(), Vec::new());
-        let mut program = Self { child, handshake, limit: launch.limit, w, asked, out, pipe };
+        let mut program = Self { child, handshake, limit: launch.limit, w, asked, group: 1, out, pipe };
         program.measure(FIRST_ECHOES)?;
         Ok(program)
     }
@@ -275,12 +308,16 @@ impl Program {
         }
         question.write(terms, &mut self.out);
         self.asked.extend(terms.iter().map(|term| (question, *term)));
+        self.group = terms.len() as u32;
         let child = &mut self.child;
         if !child.unread().is_empty() {
             let text = shorten(&String::from_utf8_lossy(child.unread()));
             return Err(child.fault(format!("sent output before any request: '{text}'")));
         }
-        child.begin(Doing::Term(question, terms.first().copied().unwrap_or_default()), self.limit);
+        child.begin(
+            Doing::Term(question, terms.first().copied().unwrap_or_default()),
+            self.limit.saturating_mul(self.group.max(1)),
+        );
         child.send(&self.out)?;
         Ok(self.out.len())
     }
@@ -290,7 +327,7 @@ impl Program {
         let (child, d) = (&mut self.child, self.handshake.d);
         let Some((question, term)) = self.asked.pop_front() else { return Err(child.fault("was asked nothing")) };
         let doing = Doing::Term(question, term);
-        child.begin(doing, self.limit);
+        child.begin(doing, self.limit.saturating_mul(std::mem::replace(&mut self.group, 1).max(1)));
         let line = child.line(LONGEST_LINE)?;
         let bytes = answer.read_line(&line, d).map_err(|what| child.fault(format!("{what} (when {doing})")))?;
         if answer.term != term {

@@ -2,9 +2,11 @@
 //!
 //! Some terms are asked at 0, during a few passes of BCFW over them, where these end, further out, and between such points.
 //! H_i is a maximum of planes: it is not negative, convex, and at no point below a plane that was returned at another. Near
-//! the solution the best labellings are nearly equal, so that small mistakes show. Where a check fails, `advice` names the
-//! mistake that explains the answers.
+//! the solution the best labellings are nearly equal, so that small mistakes show. Terms that have not returned the truth's
+//! plane are asked where all their planes are below it. Where a check fails, `advice` names the mistake that explains the
+//! answers.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use rand::{Rng, SeedableRng};
@@ -20,6 +22,9 @@ use ssvm::stats::median;
 
 /// Passes of BCFW over the terms that are asked.
 const PASSES: usize = 10;
+/// Terms whose truth is sought, and most calls for each.
+const SOUGHT: usize = 20;
+const SEEK_CALLS: usize = 20;
 
 const SAME: &str = "the same answer to the same question";
 const NOT_NEGATIVE: &str = "H_i is not negative";
@@ -33,7 +38,7 @@ const LOSS: &str = "some loss at w = 0";
 const INDEX: &str = "terms have planes of their own";
 const TRUTH: &str = "the truth's plane is 0";
 
-/// The points, in this order; those in the middle of two others last.
+/// The points, in this order; those in the middle of two others last. More points of a term come after them.
 const POINTS: [&str; 9] = [
     "w = 0",
     "a point far out",
@@ -64,6 +69,8 @@ pub struct Trial {
     pub findings: Vec<Finding>,
     /// The mistake that explains a failed check.
     pub advice: Vec<(&'static str, String)>,
+    /// What is unusual, but may be right.
+    pub remarks: Vec<String>,
     /// Σ H_i(0), estimated: the mean over terms of the largest loss.
     pub loss_at_zero: f64,
     /// n ‖φ⋆‖, median of the planes that are not 0: the length of φ(x, y) − φ(x, y_i).
@@ -104,13 +111,17 @@ impl Mistake {
     }
 }
 
-/// The planes without loss, which should be those of the truth.
+/// Terms by their planes without loss, which should be that of the truth.
 #[derive(Default)]
 struct Lossless {
-    /// Whether some plane is 0.
-    zero: bool,
-    /// Terms with one such plane that is not 0.
+    /// Terms that returned the plane 0 and no other without loss.
+    zero: usize,
+    /// Terms with one such plane, which is not 0.
     one: usize,
+    /// Terms that have a plane with a loss and φ⋆ = 0: a labelling with no features but the truth's.
+    bare: usize,
+    /// Terms that count in both `one` and `bare`.
+    both: usize,
     /// Terms with several: labellings without loss are not only the truth, such as with pixels that do not count.
     several: usize,
 }
@@ -119,14 +130,11 @@ struct Lossless {
 pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial> {
     let mut random = Pcg64::seed_from_u64(seed);
     let n = problem.terms();
-    let mut chosen: Vec<usize> = if terms >= n {
-        (0..n).collect()
-    } else {
-        let others = (2..terms).map(|_| (random.next_u64() % n as u64) as usize);
-        [0, n - 1].into_iter().chain(others).take(terms.max(1)).collect()
-    };
-    chosen.sort_unstable();
-    chosen.dedup();
+    // The first and the last, where an index that is off by one is beyond the end.
+    let mut chosen: BTreeSet<usize> = [0, n - 1].into_iter().take(terms.max(1)).collect();
+    while chosen.len() < terms.min(n) {
+        chosen.insert((random.next_u64() % n as u64) as usize);
+    }
     let (scale, work, times) = (n as f64, problem.work(), Vec::new());
     let mistake = |features, offsets, text| Mistake { features, offsets, text, terms: 0 };
     let mut mistakes = vec![
@@ -141,15 +149,15 @@ pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial>
     let text = "the oracle maximises without the loss: find the y that maximises the score plus Δ(y_i, y)";
     mistakes.push(mistake(1.0, 0.0, text));
     let (lossless, trial) = (Lossless::default(), Trial::default());
-    let (whole_at_zero, losses, constant) = (0, Vec::new(), 0);
+    let (whole_at_zero, sought, constant) = (false, 0, 0);
     let bench = Bench {
         problem,
         work,
-        terms: chosen,
+        terms: chosen.into_iter().collect(),
         mistakes,
         lossless,
         whole_at_zero,
-        losses,
+        sought,
         constant,
         random,
         times,
@@ -158,20 +166,16 @@ pub fn trial(problem: &ProgramProblem, terms: usize, seed: u64) -> Result<Trial>
     Ok(bench.run().map_err(ssvm::Error::from)?)
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 struct Bench<'p> {
     problem: &'p ProgramProblem,
     work: <ProgramProblem as Problem>::Work,
     terms: Vec<usize>,
     mistakes: Vec<Mistake>,
     lossless: Lossless,
-    /// Terms whose H_i(0) is a whole number.
-    whole_at_zero: usize,
-    /// φ∘ of all planes.
-    losses: Vec<f64>,
+    /// Whether H_i(0) is a whole number for most terms.
+    whole_at_zero: bool,
+    /// Terms whose truth was sought.
+    sought: usize,
     /// Terms with one answer at all points.
     constant: usize,
     random: Pcg64,
@@ -212,7 +216,7 @@ impl Bench<'_> {
         self.at_zero(&first);
         self.times.clear();
         let (solution, known) = self.passes()?;
-        let points = self.points(&first, solution);
+        let mut points = self.points(&first, solution);
         for ((i, at_zero), known) in self.terms.clone().into_iter().zip(first).zip(known) {
             let mut seen = vec![at_zero];
             // Another w each time: the cost of the pipe is that of a step.
@@ -227,10 +231,11 @@ impl Bench<'_> {
                 let text = || format!("{:e}, then {:e} at the same w ({})", before.value, after.value, POINTS[k]);
                 self.check(SAME, Some(i), fine, text);
             }
+            self.seek(i, &mut points, &mut seen, &known)?;
             self.judge(i, &points, &seen, &known);
+            points.truncate(POINTS.len());
         }
         self.together(&points[FAR])?;
-        self.scale();
         self.truth();
         self.explain();
         let Self { times, mut trial, .. } = self;
@@ -254,25 +259,16 @@ impl Bench<'_> {
             format!("none of {asked} terms returned a plane above 0, the truth's value")
         });
         let is_whole = |seen: &&Seen| seen.value >= 0.5 && (seen.value - seen.value.round()).abs() <= ROUNDING;
-        self.whole_at_zero = first.iter().filter(is_whole).count();
+        let whole = first.iter().filter(is_whole).count();
+        self.whole_at_zero = n > 1 && 2 * whole > asked;
+        // Losses may be multiples of n. Features that are whole numbers although all are divided by n are no coincidence.
+        let features = !lengths.is_empty() && first.iter().all(|seen| seen.plane.is_whole());
+        self.check(SCALE, None, !(self.whole_at_zero && features), || {
+            format!("H_i(0) is a whole number for {whole} of {asked} terms, all φ⋆ at 0 are, and Σ H_i(0) = {sum:.6}")
+        });
         let same =
             asked > 2 && !lengths.is_empty() && first.iter().all(|seen| seen.plane.same_numbers(&first[0].plane));
         self.check(INDEX, None, !same, || format!("all {asked} terms returned the same plane at w = 0"));
-    }
-
-    /// Losses are mostly whole numbers, or at most 1 and often exactly 1; divided by n they are neither, unless losses at 0
-    /// are multiples of n. Those come from counts of parts, so that the other planes have n-ths as their loss.
-    fn scale(&mut self) {
-        let (n, asked, count) = (self.problem.terms(), self.terms.len(), self.whole_at_zero);
-        let is_whole = |value: f64| (value - value.round()).abs() <= ROUNDING * value.abs().max(1.0);
-        // Without 1/n they are multiples of n, or divide it where losses are shares of a number of parts.
-        let unit = self.losses.iter().map(|loss| (loss * n as f64).round() as u64).fold(0, gcd).max(1);
-        let foreign = unit == 1 || !unit.is_multiple_of(n as u64) && !(n as u64).is_multiple_of(unit);
-        let counts = foreign && self.losses.iter().all(|loss| is_whole(loss * n as f64));
-        let sum = self.trial.loss_at_zero;
-        self.check(SCALE, None, n == 1 || 2 * count <= asked || counts, || {
-            format!("H_i(0) is a whole number for {count} of {asked} terms, and Σ H_i(0) = {sum:.6}")
-        });
     }
 
     /// Where a few passes of BCFW over the chosen terms end, as if there were no others, and the planes of each term.
@@ -328,15 +324,53 @@ impl Bench<'_> {
         points
     }
 
+    /// Asks where all planes of a term are below 0, and so on with its answer: the truth's plane 0 is above them, while an
+    /// oracle without it returns something negative, or a loss without features.
+    fn seek(
+        &mut self,
+        i: usize,
+        points: &mut Vec<Vec<f64>>,
+        seen: &mut Vec<Seen>,
+        known: &[Plane],
+    ) -> Result<(), Fault> {
+        let planes = || seen.iter().map(|seen| &seen.plane).chain(known);
+        if self.sought >= SOUGHT || planes().any(Plane::is_zero) {
+            return Ok(());
+        }
+        self.sought += 1;
+        let below = planes().map(|plane| plane.offset().abs()).fold(0.0, f64::max);
+        let mut scratch = vec![0.0; self.problem.dim()];
+        let mut norm2 = |plane: &Plane| plane.product(plane, &mut scratch);
+        let longest = planes().map(&mut norm2).fold(0.0, f64::max);
+        let mut w = points[SOLUTION].clone();
+        let mut plane = seen[SOLUTION].plane.clone();
+        for _ in 0..SEEK_CALLS {
+            let (length, value) = (norm2(&plane), plane.value_and_size(&w).0);
+            // The truth's plane may be 0 up to rounding.
+            if length <= ROUNDING * ROUNDING * longest || value < 0.0 {
+                break;
+            }
+            plane.add_to(-(value + below) / length, &mut w);
+            let answer = self.ask(i, &w)?;
+            plane = answer.plane.clone();
+            points.push(w.clone());
+            seen.push(answer);
+        }
+        Ok(())
+    }
+
     /// The answers of a term at all points, and the planes that it returned during the passes.
     fn judge(&mut self, i: usize, points: &[Vec<f64>], seen: &[Seen], known: &[Plane]) {
+        let name = |k: usize| POINTS.get(k).unwrap_or(&"a point against its planes");
+        let exact = self.problem.exact();
         for (k, one) in seen.iter().enumerate() {
-            self.check(NOT_NEGATIVE, Some(i), one.value >= -ROUNDING * one.size, || {
-                format!("H = {:e} at {}, the truth has 0", one.value, POINTS[k])
+            // An oracle that searches some labellings only need not find the truth.
+            self.check(NOT_NEGATIVE, Some(i), !exact || one.value >= -ROUNDING * one.size, || {
+                format!("H = {:e} at {}, the truth has 0", one.value, name(k))
             });
             if let Some(bound) = one.bound {
                 self.check(BOUNDS, Some(i), bound >= one.value - ROUNDING * one.size, || {
-                    format!("bound {bound:e}, plane {:e} at {}", one.value, POINTS[k])
+                    format!("bound {bound:e}, plane {:e} at {}", one.value, name(k))
                 });
             }
         }
@@ -354,9 +388,8 @@ impl Bench<'_> {
             });
         }
         self.constant += usize::from(planes.iter().all(|plane| plane.same_numbers(planes[0])));
-        self.losses.extend(planes.iter().map(|plane| plane.offset()));
         self.note_lossless(&planes);
-        if !self.problem.exact() {
+        if !exact {
             return;
         }
         for (segment, middle) in SEGMENTS.iter().zip(&seen[POINTS.len() - SEGMENTS.len()..]) {
@@ -376,7 +409,7 @@ impl Bench<'_> {
             for other in &planes {
                 let (value, size) = other.value_and_size(w);
                 self.check(MAXIMAL, Some(i), value - one.value <= ROUNDING * (size + one.size), || {
-                    format!("H = {:e} at {}, another of its planes has {value:e} there", one.value, POINTS[k])
+                    format!("H = {:e} at {}, another of its planes has {value:e} there", one.value, name(k))
                 });
                 for (mistake, explained) in self.mistakes.iter().zip(&mut explained) {
                     let more = mistake.value(other, value) - mistake.value(&one.plane, one.value);
@@ -393,28 +426,45 @@ impl Bench<'_> {
         let largest = planes.iter().map(|plane| plane.offset().abs()).fold(0.0, f64::max);
         let mut length = |plane: &Plane| plane.product(plane, &mut scratch).sqrt();
         let longest = planes.iter().map(|plane| length(plane)).fold(0.0, f64::max);
-        let (zero, other): (Vec<&Plane>, Vec<&Plane>) = planes
-            .iter()
-            .filter(|plane| plane.offset().abs() <= ROUNDING * largest)
-            .partition(|plane| length(plane) <= ROUNDING * longest);
-        self.lossless.zero |= !zero.is_empty();
-        match other.split_first() {
-            None => {}
-            Some((first, rest)) if rest.iter().all(|plane| plane.same_numbers(first)) => self.lossless.one += 1,
-            Some(_) => self.lossless.several += 1,
+        let (mut zero, mut bare, mut other): (_, _, Vec<&Plane>) = (false, false, Vec::new());
+        for plane in planes {
+            let lossless = plane.offset().abs() <= ROUNDING * largest;
+            let short = length(plane) <= ROUNDING * longest;
+            zero |= lossless && short;
+            bare |= !lossless && short;
+            if lossless && !short && !other.iter().any(|known| known.same_numbers(plane)) {
+                other.push(plane);
+            }
+        }
+        let count = &mut self.lossless;
+        count.bare += usize::from(bare);
+        match (other.len(), zero) {
+            (0, zero) => count.zero += usize::from(zero),
+            (1, false) => {
+                count.one += 1;
+                count.both += usize::from(bare);
+            }
+            _ => count.several += 1,
         }
     }
 
-    /// A labelling without loss is the truth, so that its features less the truth's are 0. Other checks explain more where
-    /// they fail, and a loss that does not count every part of a labelling leaves several planes without loss.
+    /// A labelling without loss is the truth, so that its features less the truth's are 0. A loss that does not count every
+    /// part of a labelling leaves other planes without loss, and the truth may be below these everywhere; but then no
+    /// labelling with a loss has the truth's features. Other checks explain more where they fail.
     fn truth(&mut self) {
         let explained =
             self.trial.findings.iter().any(|found| [MAXIMAL, CONVEX, SAME, LOSS, INDEX].contains(&found.check));
-        let Lossless { zero, one, several } = self.lossless;
-        let fine = explained || zero || several > 0 || one == 0;
-        self.check(TRUTH, None, fine, || {
+        let Lossless { zero, one, bare, both, several } = self.lossless;
+        let text = if both > 0 {
+            format!("{both} terms have a plane with φ∘ = 0 whose φ⋆ is not 0, and one with φ∘ > 0 whose φ⋆ is 0")
+        } else if 2 * bare > self.terms.len() {
+            format!("{bare} terms have a plane with φ∘ > 0 whose φ⋆ is 0")
+        } else if one > 0 && zero + several == 0 {
             format!("{one} terms returned a plane with φ∘ = 0 whose φ⋆ is not 0, and none returned the plane 0")
-        });
+        } else {
+            String::new()
+        };
+        self.check(TRUTH, None, explained || text.is_empty(), || text);
     }
 
     /// The same answers when all terms are asked at once.
@@ -447,7 +497,7 @@ impl Bench<'_> {
         // Where every answer is a maximum, only a sign is left to explain what is negative.
         let sign = |mistake: &&Mistake| failed(MAXIMAL) || mistake.features < 0.0 || mistake.offsets < 0.0;
         let negative = mistake.filter(sign).map(|mistake| mistake.text);
-        let loss_alone = mistake.filter(|mistake| mistake.features > 1.0).map(|mistake| mistake.text.to_owned());
+        let part = if mistake.is_some_and(|mistake| mistake.features > 1.0) { " in the loss" } else { "" };
         let maximal = mistake.map(|mistake| mistake.text).unwrap_or(if failed(SAME) {
             random
         } else {
@@ -466,10 +516,13 @@ impl Bench<'_> {
                 truth
             })
         };
-        let scale = loss_alone.unwrap_or_else(|| {
+        let n = self.problem.terms();
+        let scale = format!("1/n is missing: divide the loss and the features by n = {n}");
+        let whole = if self.whole_at_zero { "; H_i(0) is a whole number for most terms" } else { "" };
+        let large = self.trial.loss_at_zero > 1.0 + ROUNDING;
+        let remarks = large.then(|| {
             format!(
-                "1/n is missing: divide the loss and the features by n = {} (unless all losses are multiples of it)",
-                self.problem.terms()
+                "Σ H_i(0) is at most 1 for losses up to 1; unless losses are this large, 1/n is missing{part}{whole}"
             )
         });
         let advice = [
@@ -488,5 +541,6 @@ impl Bench<'_> {
         let named = advice.into_iter().filter(|(check, _)| failed(check));
         let named = named.map(|(check, text)| (check, text.to_owned())).collect();
         self.trial.advice = named;
+        self.trial.remarks = remarks.into_iter().collect();
     }
 }
