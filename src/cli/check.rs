@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::findings::{OutputArgs, records};
+use super::terminal::{other_name, own_name};
 use super::{Exit, note};
 use crate::error::Error;
 use crate::experiment::Experiment;
@@ -57,7 +58,11 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     let provenance = Provenance::of_results(&manifest, &records).map_err(|error| Error::file(&args.results, error))?;
     let cells = measure::cells(&records)?;
     check_versions(&args.results, &records, catalog)?;
-    let wanted = gap_targets(&manifest, catalog);
+    let config = last_config(&manifest, catalog);
+    if let Some(config) = &config {
+        note_others(config, &cells);
+    }
+    let wanted = config.map_or(Vec::new(), |config| config.gap_targets);
     if let Some(path) = &args.save {
         files::try_folder(path)?;
         let mut baseline = Baseline::of(&cells, &wanted, provenance)?;
@@ -75,7 +80,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
             ),
             _ => None,
         };
-        shared.write(&baseline.text())?;
+        shared.write(&own_name(&baseline.text()))?;
         note(&format!("saved {} cells of {} to {}", cells.len(), args.results.display(), path.display()));
         return Ok(Exit::Fine);
     }
@@ -90,7 +95,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         for name in &args.update {
             baseline.accept(name, &cells, &wanted, counts, &provenance)?;
         }
-        shared.write(&baseline.text())?;
+        shared.write(&own_name(&baseline.text()))?;
         note(&format!("updated {}", args.baseline.display()));
     }
     let mut findings = counters::judge(&baseline, &cells, &wanted);
@@ -138,11 +143,27 @@ fn check_versions(results: &Path, records: &[RunRecord], catalog: &dyn Catalog) 
     Ok(())
 }
 
-/// The gap targets of the config of a result folder.
-fn gap_targets(manifest: &Manifest, catalog: &dyn Catalog) -> Vec<f64> {
-    let Some(config) = baseline::last_config(manifest) else { return Vec::new() };
-    let experiment = Experiment::parse(Path::new(&config.name), &config.text, catalog.solvers());
-    experiment.map_or(Vec::new(), |experiment| experiment.gap_targets)
+/// The config that was run last into a result folder.
+fn last_config(manifest: &Manifest, catalog: &dyn Catalog) -> Option<Experiment> {
+    let config = baseline::last_config(manifest)?;
+    Experiment::parse(Path::new(&config.name), &config.text, catalog.solvers()).ok()
+}
+
+/// Names the cells whose data set or solver is not in this config: their runs are of an earlier one, and are judged as they are.
+fn note_others(config: &Experiment, cells: &BTreeMap<CellKey, Runs<'_>>) {
+    let has_dataset =
+        |name: &str| config.datasets.iter().any(|set| set.name == name || set.otherwise.as_deref() == Some(name));
+    let has_solver = |name: &str| config.solvers.iter().any(|solver| solver.name == name);
+    let others = cells.keys().filter(|cell| !has_dataset(&cell.dataset) || !has_solver(&cell.solver.name));
+    let others: Vec<String> = others.map(ToString::to_string).collect();
+    if !others.is_empty() {
+        note(&format!(
+            "warning: these runs are not of the config that was run last, {}, and were not made again: {}; \
+             `ssvm-bench run CONFIG --prune` moves them away",
+            config.name,
+            others.join(", ")
+        ));
+    }
 }
 
 /// Instruction counts of this program if requested, or the reason why they cannot be counted or compared with the baseline.
@@ -182,9 +203,12 @@ fn advise(args: &CheckArgs, baseline: &Baseline, cells: &BTreeMap<CellKey, Runs<
     } else {
         let Provenance { code, commit, .. } = &baseline.provenance;
         let metrics = if failed == 1 { "metric" } else { "metrics" };
-        note(&format!(
-            "The gate failed: {failed} {metrics} against the baseline saved by commit {commit} (code {code})."
-        ));
+        // The commit is that of the library.
+        let saved = match other_name() {
+            Some(_) => format!("that was saved with version {code} of the library"),
+            None => format!("saved by commit {commit} (code {code})"),
+        };
+        note(&format!("The gate failed: {failed} {metrics} against the baseline {saved}."));
         note("If the change is intended, accept it with:");
     }
     let (results, file) = (args.results.display(), args.baseline.display());

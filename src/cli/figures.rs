@@ -52,7 +52,7 @@ pub fn run(args: &FiguresArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         // Requested solvers are all shown, however many lines that makes.
         let shown = if only.is_empty() { Vec::new() } else { vec!["*".to_owned()] };
         let (figures, left_out) = figure::draw(&results, &summary, &shown, true)?;
-        pages::note_left_out(&left_out);
+        pages::note_left_out(&left_out, &results, &shown);
         let out = args.out.clone().unwrap_or_else(|| args.results.join("figures"));
         files = figure::write(&figures, &out, &args.format)?;
     }

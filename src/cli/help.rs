@@ -15,10 +15,13 @@ const GROUPS: [(&str, &[&str]); 3] = [
 /// It works on a fresh machine with only the program installed.
 const EXAMPLE: &str = "Example: ssvm-bench reproduce smoke --out results/smoke";
 
+/// What the version of another program is that of.
+const LIBRARY: &str = concat!("(ssvm-bench ", env!("CARGO_PKG_VERSION"), ")");
+
 /// The command line of this program. A caller's program is named as its executable.
 pub fn command() -> clap::Command {
     match other_name() {
-        Some(name) => with_name(standard(), name),
+        Some(name) => with_name(standard(), name).name(name).version(LIBRARY),
         None => standard(),
     }
 }

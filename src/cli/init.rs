@@ -5,6 +5,7 @@ mod pilot;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use anyhow::bail;
 
@@ -22,12 +23,15 @@ use ssvm::stats::FEWEST_PAIRS;
 /// Active beside the solvers of the paper: the first reaches small gaps in the shortest time, the second with the fewest oracle
 /// calls (docs/league.md).
 const LEAGUE: [&str; 2] = ["mp-bcfw-gram", "bcfw-gap-pair-cache"];
+/// Limits where nothing was measured: exact passes that bring BCFW far enough to compare, and a time that ends a slow oracle.
+const UNKNOWN_ITERATIONS: u32 = 100;
+const UNKNOWN_TIME_S: f64 = 50.0;
 
 /// Write a config for your own data, or a crate for your own solver
 ///
 /// In the config the solvers of the paper and two faster ones are active, and the others are commented out. Each
 /// active solver first runs on each data set for a quarter of a second, which sets the limits of the runs and the
-/// estimate of their time. An oracle program is not started: its runs have default limits.
+/// estimate of their time. An oracle program is not started: its runs end after 100 iterations or 50 s, at no gap.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench init mine.toml -d libsvm:digits.txt -s bcfw -s mp-bcfw\n  \
     ssvm-bench init --crate my-solver --solver my-bcfw")]
@@ -69,11 +73,9 @@ fn write_config(file: &Path, args: &InitArgs, catalog: &dyn Catalog, data: &Data
     for name in &args.dataset {
         let limits = estimate.add(&Request::new(name, data), &active, catalog)?;
         datasets += &format!(
-            "\n[[dataset]]\nname = {}\n# lambda = 0.001    # 1/n unless given\n# A run ends at the first limit that it \
-             reaches: this gap, or seconds of solver time.\nbudget = {{ gap = {}, time_s = {} }}\n",
+            "\n[[dataset]]\nname = {}\n# lambda = 0.001    # 1/n unless given\n{}",
             quoted(name),
-            limits.gap,
-            limits.time_s,
+            budget(limits)
         );
     }
     let title = file.file_stem().filter(|_| !stream).unwrap_or("mine".as_ref()).to_string_lossy();
@@ -86,6 +88,21 @@ fn write_config(file: &Path, args: &InitArgs, catalog: &dyn Catalog, data: &Data
     }
     note(&format!("next: {NAME} run {shown} --dry-run; {NAME} reproduce {shown}"));
     print_path(file)
+}
+
+/// The limits of runs on a data set; `None` when nothing is known about it, not even the size of its objective.
+fn budget(limits: Option<Limits>) -> String {
+    match limits {
+        Some(Limits { gap, time_s }) => format!(
+            "# A run ends at the first limit that it reaches: this gap, or seconds of solver time.\n\
+             budget = {{ gap = {gap}, time_s = {time_s} }}\n"
+        ),
+        None => format!(
+            "# A run ends at the first limit that it reaches: iterations, or seconds of solver time. Nothing was run to choose a\n\
+             # gap; when you know the objective, add gap = 0.001 times its value.\n\
+             budget = {{ iterations = {UNKNOWN_ITERATIONS}, time_s = {UNKNOWN_TIME_S} }}\n"
+        ),
+    }
 }
 
 /// The requested solvers; else those of the paper, those of [`LEAGUE`], and those that are not in the library.
@@ -123,29 +140,39 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// Seconds of solver time and evaluations of one repeat.
+/// Wall seconds of a config.
 #[derive(Default)]
 struct Estimate {
+    /// To load the data, once.
+    loading_s: f64,
+    /// Solver time and evaluations of one repeat.
     seconds: f64,
     /// Data sets that nothing was measured on, each with the reason; their part of `seconds` is the time limit of all runs.
     unknown: Vec<String>,
 }
 
 impl Estimate {
-    /// Limits for runs on a data set, from a pilot where one can be made.
-    fn add(&mut self, request: &Request<'_>, solvers: &[&SolverInfo], catalog: &dyn Catalog) -> anyhow::Result<Limits> {
+    /// Limits for runs on a data set, from a pilot; `None` where none can be made.
+    fn add(
+        &mut self,
+        request: &Request<'_>,
+        solvers: &[&SolverInfo],
+        catalog: &dyn Catalog,
+    ) -> anyhow::Result<Option<Limits>> {
         let stopped = || interrupt::flag().load(Ordering::Relaxed);
         let info = catalog.dataset(request.head());
         let reason = if info.is_some_and(|info| matches!(info.argument, Argument::Program(_))) {
             "`init` does not start oracle programs".to_owned()
         } else {
+            let began = Instant::now();
             match catalog.open(request) {
                 Ok(loaded) => {
+                    self.loading_s += began.elapsed().as_secs_f64();
                     note(&format!("{}: trying {} solvers, {} s each", request.name, solvers.len(), pilot::SECONDS));
                     let pilot = Pilot::run(&*loaded.problem, solvers, &stopped)?;
                     let limits = pilot.limits();
                     self.seconds += pilot.seconds(&limits);
-                    return Ok(limits);
+                    return Ok(Some(limits));
                 }
                 // An official data set may be fetched later.
                 Err(error) if info.is_some_and(|info| info.known.is_some()) => error.to_string(),
@@ -153,13 +180,13 @@ impl Estimate {
             }
         };
         self.unknown.push(format!("{}: {reason}", request.name));
-        self.seconds += Limits::DEFAULT.time_s.value() * solvers.len() as f64;
-        Ok(Limits::DEFAULT)
+        self.seconds += UNKNOWN_TIME_S * solvers.len() as f64;
+        Ok(None)
     }
 
     fn text(&self, solvers: usize) -> String {
         let jobs = host::core_count();
-        let total = duration(self.seconds * FEWEST_PAIRS as f64 / jobs as f64);
+        let total = duration(self.loading_s + self.seconds * FEWEST_PAIRS as f64 / jobs as f64);
         let workers = if jobs == 1 { "one worker".to_owned() } else { format!("{jobs} workers") };
         if self.unknown.is_empty() {
             return format!(

@@ -88,9 +88,17 @@ pub fn warn(results: &Study) {
     }
 }
 
-/// Figures that were not drawn, and why.
-pub fn note_left_out(rows: &[&FigureRow]) {
+/// Figures that were not drawn, and why, and the solvers that the figures of the paper do not show.
+pub fn note_left_out(rows: &[&FigureRow], results: &Study, solvers: &[String]) {
     for row in rows {
         note(&format!("note: {} is left out: {}", row.name, row.missing));
+    }
+    let hidden = results.own.hidden(solvers);
+    if !hidden.is_empty() {
+        let names = hidden.into_iter().collect::<Vec<_>>().join(", ");
+        note(&format!(
+            "note: the convergence figures do not show {names}, because no more than eight lines can be told apart; the figures of \
+             the league do, and `ssvm-bench figures RESULTS --only '*/SOLVER'` draws the solvers that it names"
+        ));
     }
 }

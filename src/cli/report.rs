@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::OnlyArgs;
+use super::terminal::own_name;
 use super::{pages, print_path};
 use crate::experiment::catalog::Catalog;
 use crate::gate::folders::{self, Comparison};
@@ -66,7 +67,7 @@ pub fn run(args: &ReportArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         }
     };
     let out = args.output.clone().unwrap_or_else(|| args.results.join("report.html"));
-    files::write_bytes(&out, html.as_bytes())?;
+    files::write_bytes(&out, own_name(&html).as_bytes())?;
     // The numbers of a page that stays with its folder, for the commands that read them instead of all runs.
     if args.output.is_none() && args.only.only.is_empty() {
         side.summary.write(&args.results.join("summary.json"))?;

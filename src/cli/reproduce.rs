@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::args::{SelectArgs, config_help};
 use super::run::{Executed, complete, execute};
-use super::terminal::{is_coloured, print_width, verbosity};
+use super::terminal::{is_coloured, own_name, print_width, verbosity};
 use super::{data as data_command, interrupt, note, pages, print};
 use crate::dataset::{DataDir, Request};
 use crate::experiment::Experiment;
@@ -105,8 +105,9 @@ fn write_pages(results: &Study, out: &Path) -> anyhow::Result<(PathBuf, usize)> 
         Ok(())
     };
     let summary = Summary::of(results, out).with_sensitivities(results);
-    let made = render::write_pages(results, &summary, out, &begin)?;
-    pages::note_left_out(&made.left_out);
-    print(&tables::opening(&summary, print_width(), is_coloured()))?;
+    let made = render::write_pages(results, &summary, out, &|page| own_name(page).into_owned(), &begin)?;
+    pages::note_left_out(&made.left_out, results, &[]);
+    let folder = shlex::try_quote(&out.to_string_lossy())?.into_owned();
+    print(&tables::opening(&summary, &folder, print_width(), is_coloured()))?;
     Ok((made.report, made.files.len()))
 }

@@ -20,7 +20,7 @@ use crate::text::wrapped;
 /// Show the tables of a result folder
 ///
 /// Without a view, shows the verdicts on the paper's claims, if its data sets were run, and the fastest solver on each
-/// data set. `show` only reads: it needs no data set, and succeeds whatever the verdicts are.
+/// data set; only the latter when a solver or data of your own was run. `show` only reads: it needs no data set, and succeeds whatever the verdicts are.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  ssvm-bench show results/quick\n  ssvm-bench show results/quick claims --explain\n  \
@@ -186,18 +186,27 @@ fn remark(summary: &Summary) -> String {
 
 /// Verdicts and winners.
 fn overview(summary: &Summary, args: &ShowArgs, width: usize) -> anyhow::Result<Shown> {
-    let mut text = tables::opening(summary, width, is_coloured());
-    if args.explain && summary.has_paper_data() {
-        text = of_claims(summary, args, width)?.text;
+    let folder = shlex::try_quote(&args.found_in.results.to_string_lossy())?.into_owned();
+    let (own, paper) = (summary.has_own(), summary.has_paper_data());
+    let mut text = if own || !args.explain || !paper {
+        tables::opening(summary, &folder, width, is_coloured())
+    } else {
+        String::new()
+    };
+    if args.explain && paper {
+        text += &of_claims(summary, args, width)?.text;
     }
-    let winners = sections(&summary.league, &[Part::Winners]);
     let mut tables = Vec::new();
-    if summary.has_paper_data() {
+    if own || !paper {
+        tables.extend(league::leads(&summary.league).into_iter().map(|table| ("fastest", "fastest", table)));
+    }
+    if paper {
         tables.push(("verdicts", "claims", claims::table(&summary.claims)));
+    }
+    if paper && !own {
+        let winners = sections(&summary.league, &[Part::Winners]);
         text += &format!("\n{}", league::text(&winners, width));
         tables.extend(winners.into_iter().map(named));
-    } else {
-        tables.extend(league::leads(&summary.league).into_iter().map(|table| ("fastest", "fastest", table)));
     }
     Ok(Shown { text, json: json(summary)?, tables, remark: remark(summary), long: false })
 }

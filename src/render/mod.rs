@@ -26,12 +26,13 @@ pub struct Pages {
     pub left_out: Vec<&'static FigureRow>,
 }
 
-/// Writes figures, tables, report and summary into a result folder. `begin` is called before each step with its name; an error that
-/// it returns ends the work.
+/// Writes figures, tables, report and summary into a result folder. `named` puts the name of this program into the report. `begin` is
+/// called before each step with its name; an error that it returns ends the work.
 pub fn write_pages(
     results: &Study,
     summary: &Summary,
     out: &Path,
+    named: &dyn Fn(&str) -> String,
     begin: &dyn Fn(&str) -> Result<()>,
 ) -> Result<Pages> {
     begin("drawing figures")?;
@@ -41,7 +42,7 @@ pub fn write_pages(
     begin("writing the report")?;
     let report = out.join("report.html");
     let page = report::html(&Page { name: &summary.name, results, summary, figures: &figures })?;
-    files::write_bytes(&report, page.as_bytes())?;
+    files::write_bytes(&report, named(&page).as_bytes())?;
     summary.write(&out.join("summary.json"))?;
     Ok(Pages { files, report, left_out })
 }

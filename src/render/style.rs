@@ -50,16 +50,17 @@ const KNOWN: [(&str, Style); 19] = [
     ("mp-bcfw-gap", Style::new(0xCC3366, &[])),
 ];
 
-/// For solvers of the caller's, and for one solver with several settings, in the order in which they appear.
+/// For solvers of the caller's, and for one solver with several settings, in the order in which they appear. Far from the colours of
+/// [`KNOWN`] in CIELAB (at least 23), and with dashes that none of these has.
 const OTHERS: [Style; 8] = [
-    Style::new(0x009E73, &[3.5, 1.2]),
-    Style::new(0xCC79A7, &[7.0, 1.5]),
-    Style::new(0x000000, &[1.2, 1.2]),
-    Style::new(0x882255, &[4.0, 1.2, 1.2, 1.2, 1.2, 1.2]),
-    Style::new(0x117733, &[2.0, 3.0]),
-    Style::new(0x44AA99, &[9.0, 1.5, 1.2, 1.5]),
-    Style::new(0xAA4499, &[1.2, 2.4]),
-    Style::new(0x999933, &[6.0, 3.0]),
+    Style::new(0xFF0FFF, &[10.0, 1.2, 3.0, 1.2]),
+    Style::new(0x00C300, &[3.5, 3.5]),
+    Style::new(0x0000FF, &[9.0, 1.2, 1.2, 1.2, 1.2, 1.2]),
+    Style::new(0xFF0000, &[12.0, 3.0]),
+    Style::new(0x691E2D, &[6.0, 3.0, 3.0, 3.0]),
+    Style::new(0x965AFF, &[1.2, 4.0]),
+    Style::new(0x2D3C00, &[4.0, 1.2, 1.2, 1.2, 1.2, 1.2]),
+    Style::new(0xF078F0, &[2.0, 5.0]),
 ];
 
 /// The style of every label of some views of one study; the first view chooses first.
@@ -96,6 +97,21 @@ mod tests {
         for (at, (name, style)) in KNOWN.iter().enumerate() {
             let twin = KNOWN[..at].iter().find(|(_, other)| other.color == style.color);
             assert!(twin.is_none(), "{name} and {twin:?}");
+        }
+    }
+
+    #[test]
+    fn a_solver_of_the_callers_looks_like_none_of_the_program() {
+        let known: Vec<Style> = KNOWN.iter().map(|(_, style)| *style).collect();
+        let apart = |a: RGBColor, b: RGBColor| {
+            let square = |a: u8, b: u8| (f64::from(a) - f64::from(b)).powi(2);
+            (square(a.0, b.0) + square(a.1, b.1) + square(a.2, b.2)).sqrt()
+        };
+        for (at, style) in OTHERS.iter().enumerate() {
+            for other in known.iter().chain(&OTHERS[..at]) {
+                assert!(apart(style.color, other.color) > 48.0, "{} and {}", style.css(), other.css());
+                assert!(style.dash != other.dash, "{} and {}", style.css(), other.css());
+            }
         }
     }
 }

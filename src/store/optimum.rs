@@ -22,7 +22,7 @@ const SHIPPED: &str = include_str!("../../results/optima.toml");
 
 const HEADER: &str = "\
 # Certified optima: the optimum of each problem lies between `lower` (F of a feasible plane) and `upper` (P at some w, the
-# oracle exact or bounded from above). Both include an allowance for rounding. Filled by `ssvm-bench data optimum DATASET`.
+# oracle exact or bounded from above). Both include an allowance for rounding. Filled by the command `data optimum DATASET`.
 # A bracket is only ever narrowed.
 ";
 

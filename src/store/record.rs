@@ -83,12 +83,15 @@ impl RunRecord {
     }
 
     /// The part of a core that the run got: 1 on a quiet machine. `None` where that cannot be known: on clocks other
-    /// than the wall clock, in a run of less than a millisecond, and where several oracles are called at a time,
-    /// because the run then waits for threads that are not its own.
+    /// than the wall clock, in a run of less than a millisecond, where several oracles are called at a time, because
+    /// the run then waits for threads that are not its own, and in a run on an oracle program that did not record how
+    /// long it waited. The time that a program spends counts as CPU time, and the wait beyond it is left out: only the
+    /// run's own work shows whether the machine was busy.
     pub fn core_share(&self) -> Option<f64> {
         let totals = &self.measured.totals;
         let alone = self.settings().clock == ClockKind::WALL && !self.settings().solver.params.contains_key("tau");
-        (alone && totals.wall_s > 1e-3).then(|| totals.cpu_s / totals.wall_s)
+        let idle_s = totals.idle_s.or((totals.pipe_s == 0.0).then_some(0.0))?;
+        (alone && totals.wall_s > 1e-3).then(|| totals.cpu_s / (totals.wall_s - idle_s))
     }
 
     /// Whether its time inside the exact oracle was measured and not estimated.
@@ -203,6 +206,9 @@ pub struct Totals {
     /// Wall time on the way to an oracle program and back; not counted as oracle time.
     #[serde(default)]
     pub pipe_s: f64,
+    /// The part of `pipe_s` in which the run waited with nothing to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_s: Option<f64>,
     /// Estimated cost of the readings themselves.
     pub instrument_s: f64,
     /// Remarks about the oracle.
@@ -226,6 +232,7 @@ impl Measured {
                 cpu_s: outcome.cpu_s,
                 oracle_wall_s: outcome.oracle_wall_s,
                 pipe_s: outcome.pipe_s,
+                idle_s: (outcome.pipe_s > 0.0).then_some(outcome.idle_s),
                 instrument_s: outcome.instrument_s,
                 notes: outcome.notes,
                 total_s,

@@ -79,6 +79,11 @@ impl Summary {
         self.claims.iter().any(|claim| claim.paper != claims::NOT_OF_PAPER && claim.evidence != claims::ABSENT)
     }
 
+    /// Whether it has runs of a solver or on data of one's own. Then the first question is who is fastest.
+    pub fn has_own(&self) -> bool {
+        self.league.standings.iter().any(|standing| standing.own)
+    }
+
     /// A remark if verdicts and intervals are those of another version of this program.
     pub fn remark(&self) -> Option<String> {
         let code = &self.code;

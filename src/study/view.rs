@@ -1,5 +1,6 @@
 //! Some series of a study, with names that distinguish them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::bands::Quantity;
@@ -12,7 +13,7 @@ use crate::store::keys::SeriesKey;
 use crate::text::Pattern;
 use ssvm::drive::TracePoint;
 use ssvm::problem::Paper;
-use ssvm::solver::SolverInfo;
+use ssvm::solver::{SolverInfo, SolverTable, Standard};
 
 const MOST_LINES: usize = 8;
 
@@ -80,6 +81,11 @@ impl Series {
     /// Whether its clock gives the same times everywhere, because a cost model and not a machine determines them.
     pub fn repeatable(&self) -> bool {
         self.key.clock.repeatable()
+    }
+
+    /// Whether its solver is not one of the library's.
+    pub fn is_own(&self) -> bool {
+        !Standard.infos().iter().any(|info| info.name == self.solver)
     }
 
     pub fn keeps_planes(&self) -> bool {
@@ -153,7 +159,8 @@ impl View {
     }
 
     /// Whether each series is one of those that the figures of the paper show. With patterns, those of solvers that match one;
-    /// otherwise all while a data set has no more lines than a reader can distinguish, else those of the paper, else the first ones.
+    /// otherwise all while a data set has no more lines than a reader can distinguish, else those of the paper or, without any, the
+    /// first ones, and in addition those that are not the library's.
     pub fn shown(&self, solvers: &[String]) -> Vec<bool> {
         let lines = |dataset: &str| self.series_of(dataset).count();
         if solvers.is_empty() && self.datasets().into_iter().all(|dataset| lines(dataset) <= MOST_LINES) {
@@ -164,11 +171,18 @@ impl View {
         // A malformed pattern selects no solver.
         let patterns: Vec<Pattern> = solvers.iter().filter_map(|text| Pattern::new(text).ok()).collect();
         let shows = |(at, series): (usize, &Series)| match solvers {
+            [] if series.is_own() => true,
             [] if some_of_paper(&series.dataset) => of_paper(series),
             [] => self.series_of(&series.dataset).take(MOST_LINES).any(|s| s == at),
             _ => patterns.iter().any(|pattern| pattern.matches(&series.solver)),
         };
         self.series.iter().enumerate().map(shows).collect()
+    }
+
+    /// The solvers that are not [`View::shown`].
+    pub fn hidden(&self, solvers: &[String]) -> BTreeSet<&str> {
+        let hidden = self.series.iter().zip(self.shown(solvers)).filter(|(_, shown)| !shown);
+        hidden.map(|(series, _)| series.display.as_str()).collect()
     }
 
     pub fn alike(&self, a: usize, b: usize) -> usize {

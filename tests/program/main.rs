@@ -364,7 +364,8 @@ fn bad_oracles_are_noticed_during_runs() {
     assert!(output.status.success() && message.contains("warning") && message.contains("not a maximiser"), "{message}");
     let records = Store::open(&paths[1]).unwrap().scan(Folder::Runs).unwrap().records;
     assert!(records[0].measured.totals.notes.iter().any(|note| note.contains("not a maximiser")));
-    assert!(records[0].measured.totals.pipe_s > 0.0);
+    let totals = &records[0].measured.totals;
+    assert!(totals.pipe_s > 0.0 && totals.idle_s.is_some_and(|idle| idle > 0.0 && idle < totals.pipe_s), "{totals:?}");
 }
 
 fn the_test_command_finds_what_is_wrong() {

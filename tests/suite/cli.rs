@@ -264,6 +264,45 @@ fn every_command_has_a_man_page() {
     assert!(solve.contains("KEY=VALUE"), "{solve}");
 }
 
+/// The program of another crate, its pages and the baseline that it saves have its name; the version is that of the library.
+#[test]
+fn a_program_of_another_name_has_it_everywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("my-bcfw");
+    std::fs::copy(env!("CARGO_BIN_EXE_ssvm-bench"), &program).unwrap();
+    let mine = |arguments: &[&str]| {
+        let output = Command::new(&program).args(arguments).current_dir(dir.path()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let version = format!("my-bcfw (ssvm-bench {})\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(mine(&["--version"]).0, version);
+    mine(&["man", "pages"]);
+    let page = std::fs::read_to_string(dir.path().join("pages/my-bcfw-solve.1")).unwrap();
+    assert!(page.contains("my\\-bcfw solve") && !page.contains("ssvm\\-bench solve"), "{page}");
+    let config = |name: &str, solvers: &str| {
+        let text = format!(
+            "name = '{name}'\nrepeats = 1\nclock = 'virtual'\nsolver = [{solvers}]\n[budget]\niterations = 4\n[[dataset]]\n\
+             name = 'usps-synth:n=20'\n"
+        );
+        std::fs::write(dir.path().join("c.toml"), text).unwrap();
+        mine(&["run", "c.toml", "--out", "out", "--quiet"]);
+    };
+    config("two", "{ name = 'bcfw' }, { name = 'fw' }");
+    let (_, remarks) = mine(&["check", "out", "--save", "base.toml"]);
+    assert!(!remarks.contains("warning"), "{remarks}");
+    let saved = std::fs::read_to_string(dir.path().join("base.toml")).unwrap();
+    assert!(saved.contains("`my-bcfw check`") && !saved.contains("ssvm-bench check"), "{saved}");
+    mine(&["report", "out"]);
+    let report = std::fs::read_to_string(dir.path().join("out/report.html")).unwrap();
+    assert!(report.contains("<code>my-bcfw figures</code>") && !report.contains("ssvm-bench figures"));
+    // A solver that is no longer in the config is compared with its old runs.
+    config("one", "{ name = 'bcfw' }");
+    let (_, remarks) = mine(&["check", "out", "--baseline", "base.toml"]);
+    assert!(remarks.contains("are not of the config that was run last, one") && remarks.contains("/fw"), "{remarks}");
+}
+
 /// A folder of results may have the name of the config that it was made from.
 #[test]
 fn a_built_in_config_is_found_beside_a_folder_of_its_name() {

@@ -134,6 +134,23 @@ fn beside_others(mut runs: Vec<RunRecord>, share: f64) -> Vec<RunRecord> {
     runs
 }
 
+/// CPU time is 0.7 of the wall time of a run that waits for its oracle program; what matters is the rest of the wall time.
+#[test]
+fn the_wait_for_an_oracle_program_is_not_a_busy_machine() {
+    let old = beside_others(side(7, 0.5, ClockKind::WALL), 1.0);
+    let waited = |idle_s: Option<f64>| {
+        let mut runs = beside_others(side(7, 0.6, ClockKind::WALL), 0.7);
+        for run in &mut runs {
+            let totals = &mut run.measured.totals;
+            (totals.cpu_s, totals.pipe_s, totals.idle_s) = (0.7, 0.4, idle_s);
+        }
+        folder_verdicts(&old, &runs).into_iter().find(|(metric, _)| metric == "cpu_s at the end").unwrap().1
+    };
+    assert_eq!(waited(Some(0.3)), Judgement::Worse, "it worked whenever it could");
+    assert_eq!(waited(Some(0.1)), Judgement::Undecided, "it could have worked in 0.9 s");
+    assert_eq!(waited(None), Judgement::Worse, "not known in records of an earlier version");
+}
+
 #[test]
 fn times_of_a_busy_machine_are_undecided() {
     let old = beside_others(side(7, 0.5, ClockKind::WALL), 1.0);

@@ -184,7 +184,7 @@ fn one_reproduce_draws_every_figure_once() {
     let results = Study::open(dir.path(), &Harness::standard(), &[]).unwrap();
     let before = figure::canvas::drawn();
     let summary = Summary::of(&results, dir.path());
-    let pages = write_pages(&results, &summary, dir.path(), &|_| Ok(())).unwrap();
+    let pages = write_pages(&results, &summary, dir.path(), &str::to_owned, &|_| Ok(())).unwrap();
     let svgs = pages.files.iter().filter(|file| file.extension().is_some_and(|e| e == "svg")).count();
     // A figure that the folder has nothing for ends before it draws.
     assert_eq!(figure::canvas::drawn() - before, svgs);

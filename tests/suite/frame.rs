@@ -267,7 +267,7 @@ fn one_reproduce_makes_the_bands_of_a_series_in_both_views_once() {
     assert_eq!((own.len(), there.len(), own.intersection(&there).count()), (4, 4, 2), "both views have USPS as it is");
     let dir = tempfile::tempdir().unwrap();
     let summary = Summary::of(&study, dir.path());
-    render::write_pages(&study, &summary, dir.path(), &|_| Ok(())).unwrap();
+    render::write_pages(&study, &summary, dir.path(), &str::to_owned, &|_| Ok(())).unwrap();
     let made = || study.own.points.bands_made.load(std::sync::atomic::Ordering::Relaxed);
     // The tables read all axes of the runs at all oracle costs: two series of USPS, and two of OCR at each of its costs.
     assert_eq!(made(), (2 + 3 * 2) * 3, "bands were made more than once");

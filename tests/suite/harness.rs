@@ -304,6 +304,7 @@ fn outcome(stop: StopReason, gap: f64) -> Outcome {
         cpu_s: 1.0,
         oracle_wall_s: 0.5,
         pipe_s: 0.0,
+        idle_s: 0.0,
         instrument_s: 0.0,
         work: Default::default(),
         notes: Vec::new(),

@@ -60,6 +60,18 @@ fn a_config_has_the_paper_and_two_of_the_league_and_one_mark_before_each_other_s
     assert_eq!(all.solvers.len(), harness.solvers().len());
 }
 
+/// Nothing is known about an oracle that was not started: an absolute gap could be larger than its optimum.
+#[test]
+fn a_config_for_an_oracle_program_has_no_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let file = path.to_str().unwrap();
+    written(&[file, "-d", "oracle:python3 mine.py", "-s", "bcfw"]);
+    let experiment = Experiment::load(file, Harness::standard().solvers()).unwrap();
+    let budget = &experiment.datasets[0].budget;
+    assert!(budget.gap.is_none() && budget.iterations.is_some() && budget.time_s.is_some(), "{budget:?}");
+}
+
 #[test]
 fn a_config_has_the_data_and_solvers_that_were_asked_for() {
     let folder = tempfile::tempdir().unwrap();

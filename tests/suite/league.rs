@@ -481,6 +481,62 @@ fn solvers_without_a_gap_in_common_are_compared_at_the_loosest() {
     assert!(speedup.is_faster(), "{speedup:?}");
 }
 
+/// The solver of a caller's beside others on the paper's data: it has a row in the first table, and the claims are one sentence.
+#[test]
+fn a_solver_of_ones_own_comes_before_the_claims() {
+    let mut records = repeats("mp-bcfw", 0.1, 1e-8);
+    records.extend(repeats("bcfw", 0.2, 1e-8));
+    let summary = Summary::of(&results(records.clone()), Path::new("mine"));
+    assert!(summary.has_paper_data() && !summary.has_own());
+    assert!(opening(&summary, "out", 100, false).starts_with("1a. "));
+    records.extend(repeats("my-bcfw", 0.05, 1e-8));
+    let study = results(records);
+    let summary = Summary::of(&study, Path::new("mine"));
+    let text = opening(&summary, "out", 100, false);
+    assert!(text.contains(": which solver is fastest\n\nmy-BCFW takes the least solver time."), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("my-BCFW  ") && line.contains("least")), "{text}");
+    assert!(
+        !text.contains("1a. ") && text.replace('\n', " ").contains("`ssvm-bench show out claims` shows them."),
+        "{text}"
+    );
+    let page = hand::page("mine", &study).unwrap();
+    assert!(page.find("id=\"fastest\"").unwrap() < page.find("id=\"claims\"").unwrap());
+}
+
+#[test]
+fn a_solver_of_ones_own_is_in_the_figures_however_many_there_are() {
+    let mut records = Vec::new();
+    let library = ["bcfw", "mp-bcfw", "bcfw-gap", "bcfw-pair", "bcfw-cache", "bcfw-lazy", "one-slack", "mp-bcfw-gram"];
+    for solver in library.into_iter().chain(["my-bcfw"]) {
+        records.extend(repeats(solver, 0.1, 1e-8));
+    }
+    let view = results(records).own;
+    let shown = view.shown(&[]);
+    let names: Vec<&str> =
+        view.series.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(series, _)| series.solver.as_str()).collect();
+    assert_eq!(names, ["bcfw", "mp-bcfw", "my-bcfw"]);
+    assert_eq!(view.hidden(&[]).len(), 6);
+    assert!(view.hidden(&["*".to_owned()]).is_empty());
+}
+
+/// A median of each solver may order two of them as no median over pairs does: the table and its sentence use one of the two.
+#[test]
+fn the_fastest_solver_has_no_ratio_below_one() {
+    let mut records = Vec::new();
+    for (at, (a, b)) in [(1.0, 1.1), (2.0, 1.8), (3.0, 2.7), (4.0, 3.6), (2.9, 4.0)].into_iter().enumerate() {
+        for (solver, scale) in [("mp-bcfw", a), ("bcfw", b)] {
+            let mut record = repeats(solver, scale, 1e-8).remove(at);
+            record.repeat = at as u64;
+            records.push(record);
+        }
+    }
+    let league = League::of(&results(records).own);
+    let lead = league.standings[0].lead.clone().unwrap();
+    let time = &lead.rows[1].costs[0];
+    assert!(lead.rows[0].costs[0].least && lead.rows[0].display == "BCFW", "{lead:?}");
+    assert!(time.over_least.unwrap().middle().unwrap() > 1.0, "{lead:?}");
+}
+
 /// Data that the paper does not have: what to read first is who is fastest, and no verdict on the paper's claims is given.
 #[test]
 fn own_data_begins_with_the_fastest_solver() {
@@ -497,7 +553,7 @@ fn own_data_begins_with_the_fastest_solver() {
     let names: Vec<&str> = lead.rows.iter().map(|row| row.display.as_str()).collect();
     assert_eq!((lead.target, names), (1e-6, vec!["MP-BCFW", "BCFW", "FW"]));
     for width in [60, 80, 120] {
-        let text = opening(&summary, width, false);
+        let text = opening(&summary, "mine", width, false);
         assert!(
             text.starts_with("libsvm:mine.txt: which solver is fastest\n\nMP-BCFW takes the least solver time."),
             "{text}"

@@ -232,12 +232,12 @@ fn the_report_shows_which_commit_made_its_runs() {
         crate::common::hand::page("x", &results(records)).unwrap()
     };
     let page = show(&records, ["0123456789ab"; 2]);
-    assert_eq!(page.matches("Made by commit 0123456789ab (2 runs).").count(), 1);
+    assert_eq!(page.matches("Made by commit 0123456789ab (2 runs) of ssvm-bench.").count(), 1);
     assert!(!page.contains("Not made by one commit"));
     let red = r#"<span class="worse">Not made by one commit: "#;
     let page = show(&records, ["0123456789ab", "ba9876543210"]);
     assert!(page.contains(&format!("{red}0123456789ab (1 run), ba9876543210 (1 run).</span>")));
     records.truncate(1);
     let page = show(&records, ["0123456789ab-dirty", ""]);
-    assert!(page.contains(r#"<span class="worse">Made by uncommitted code: 0123456789ab-dirty (1 run).</span>"#));
+    assert!(page.contains(r#"<span class="worse">Made by uncommitted ssvm-bench: 0123456789ab-dirty (1 run).</span>"#));
 }

@@ -138,6 +138,7 @@ fn outcome(stop: StopReason, wall_s: f64) -> Outcome {
         cpu_s: 0.25 * wall_s,
         oracle_wall_s: 0.0,
         pipe_s: 0.0,
+        idle_s: 0.0,
         instrument_s: 0.0,
         work: Default::default(),
         notes: Vec::new(),

@@ -473,12 +473,12 @@ fn pin_widths(snapshot: &mut Snapshot, summary: &Summary) {
         let (targets, league): (Vec<_>, Vec<_>) =
             narrow("HorseSeg twin").into_iter().partition(|section| matches!(section.part, Part::Targets | Part::Ert));
         let texts = [
-            ("claims", tables::opening(summary, width, false)),
+            ("claims", tables::opening(summary, "results/quick", width, false)),
             ("league", league::text(&league, width)),
             ("targets", league::text(&targets, width)),
             ("cost", breakeven::text(&summary.breakeven, width)),
             ("oracle", profile::table(&summary.profile).text(width)),
-            ("fastest", tables::opening(&own, width, false)),
+            ("fastest", tables::opening(&own, "results/quick", width, false)),
         ];
         let unpinned = [
             claims::text(&summary.claims, width, true, false),
@@ -494,7 +494,7 @@ fn pin_widths(snapshot: &mut Snapshot, summary: &Summary) {
             let text = if name == "oracle" { portable_profile(&text) } else { portable_text(&text) };
             snapshot.add(&format!("{name}.{width}.txt"), text);
         }
-        let painted = tables::opening(summary, width, true);
+        let painted = tables::opening(summary, "results/quick", width, true);
         assert!(painted.contains("\u{1b}[32m✓\u{1b}[0m ") && painted.replace("\u{1b}[0m", "").len() < painted.len());
     }
 }

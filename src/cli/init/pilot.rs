@@ -15,6 +15,8 @@ use ssvm::solver::SolverInfo;
 
 /// Solver time of each pilot run.
 pub const SECONDS: f64 = 0.25;
+/// The gap when every gap that the pilot reached is 0.
+const LEAST_GAP: Round = Round { digit: 1, power: -2 };
 /// A solver may take this many times as long as the best one before its time is up.
 const SLOWER: f64 = 20.0;
 /// The time limit of every run allows this many exact passes.
@@ -60,11 +62,6 @@ pub struct Limits {
     pub time_s: Round,
 }
 
-impl Limits {
-    /// The limits when nothing was measured.
-    pub const DEFAULT: Self = Self { gap: Round { digit: 1, power: -2 }, time_s: Round { digit: 5, power: 1 } };
-}
-
 /// The measurements of one solver.
 struct Curve {
     /// Solver time and the best gap so far, at each evaluation.
@@ -75,6 +72,8 @@ struct Curve {
     evaluation_s: f64,
     /// Seconds that n exact oracle calls take with what the solver does beside them.
     pass_s: f64,
+    /// Wall time over CPU time of the solver: above 1 on a busy machine, where the runs will wait as well.
+    stretch: f64,
 }
 
 /// The pilot runs on one data set.
@@ -93,7 +92,7 @@ impl Pilot {
         let reached = least(&mut self.0.iter().filter_map(|curve| curve.gaps.last()).map(|(_, gap)| *gap));
         let objective = least(&mut self.0.iter().map(|curve| curve.primal)).unwrap_or(0.0);
         let gap = reached.map(|gap| gap.max(1e-3 * objective)).filter(|gap| *gap > 0.0);
-        let gap = gap.map_or(Limits::DEFAULT.gap, Round::up);
+        let gap = gap.map_or(LEAST_GAP, Round::up);
         let fastest = least(&mut self.0.iter().map(|curve| curve.seconds_to(gap.value()))).unwrap_or(SECONDS);
         let passes = PASSES * least(&mut self.0.iter().map(|curve| curve.pass_s)).unwrap_or(0.0);
         Limits { gap, time_s: Round::up((SLOWER * fastest).clamp(1.0, SLOWER * SECONDS).max(passes)) }
@@ -103,7 +102,8 @@ impl Pilot {
     pub fn seconds(&self, limits: &Limits) -> f64 {
         let run = |curve: &Curve| {
             let seconds = curve.seconds_to(limits.gap.value()).min(limits.time_s.value());
-            seconds + curve.evaluation_s * (1 + Cadence::Log.count((seconds / curve.iteration_s) as u64)) as f64
+            seconds * curve.stretch
+                + curve.evaluation_s * (1 + Cadence::Log.count((seconds / curve.iteration_s) as u64)) as f64
         };
         self.0.iter().map(run).sum()
     }
@@ -134,6 +134,7 @@ impl Curve {
             iteration_s: per(time, last.map_or(1.0, |point| point.iteration as f64)),
             evaluation_s: beside / outcome.points.len().max(1) as f64,
             pass_s: time.max(1e-9) / passes.max(1e-9),
+            stretch: (outcome.wall_s / outcome.cpu_s.max(1e-9)).clamp(1.0, 100.0),
         })
     }
 
@@ -183,7 +184,7 @@ mod tests {
     }
 
     fn curve(gaps: &[(f64, f64)]) -> Curve {
-        Curve { gaps: gaps.to_vec(), primal: 0.1, iteration_s: 0.01, evaluation_s: 0.0, pass_s: 0.01 }
+        Curve { gaps: gaps.to_vec(), primal: 0.1, iteration_s: 0.01, evaluation_s: 0.0, pass_s: 0.01, stretch: 1.0 }
     }
 
     #[test]
@@ -199,5 +200,8 @@ mod tests {
         assert_eq!((limits.gap.to_string(), limits.time_s.to_string()), ("1e-3".into(), "5".into()));
         // 10 s and infinity are cut at 5 s.
         assert!((pilot.seconds(&limits) - 10.2).abs() < 1e-9);
+        let mut beside_others = pilot;
+        beside_others.0[1].stretch = 3.0;
+        assert!((beside_others.seconds(&limits) - 10.6).abs() < 1e-9, "the solver got a third of a core");
     }
 }

@@ -64,6 +64,8 @@ pub(super) struct Child {
     /// The pending request, and the time by which it must be answered.
     doing: Doing,
     deadline: Instant,
+    /// How long this process has waited for it.
+    pub waited: Duration,
     /// When to report that it is still starting; `None` once that is done.
     slow: Option<Instant>,
 }
@@ -129,7 +131,8 @@ impl Child {
         let (inbox, read, doing, deadline) = (Vec::new(), 0, Doing::Handshake, Instant::now() + launch.start);
         // Made before the check, so that the process ends with it.
         let (input, slow) = (Some(input), Some(Instant::now() + SLOW_START));
-        let child = Self { name, process, input, output, heard, listener, inbox, read, doing, deadline, slow };
+        let waited = Duration::ZERO;
+        let child = Self { name, process, input, output, heard, listener, inbox, read, doing, deadline, waited, slow };
         pipes.map_err(|reason| Error::Pipes { program: launch.name().to_owned(), reason })?;
         Ok(child)
     }
@@ -250,11 +253,13 @@ impl Child {
                 PollFd::new(output, PollFlags::POLLIN),
                 PollFd::new(input.unwrap_or(output), input.map_or(PollFlags::POLLIN, |_| PollFlags::POLLOUT)),
             ];
-            let left = self.deadline.saturating_duration_since(Instant::now()).min(LOOK);
+            let began = Instant::now();
+            let left = self.deadline.saturating_duration_since(began).min(LOOK);
             // Rounded up: a wait of 0 ms would be a busy loop.
-            let waited = poll(&mut list, PollTimeout::from(left.as_millis() as u16 + 1));
+            let polled = poll(&mut list, PollTimeout::from(left.as_millis() as u16 + 1));
+            self.waited += began.elapsed();
             let [readable, ready] = list.map(|pipe| pipe.revents().is_some_and(|events| !events.is_empty()));
-            if let Err(error) = waited.or_else(|error| if error == Errno::EINTR { Ok(0) } else { Err(error) }) {
+            if let Err(error) = polled.or_else(|error| if error == Errno::EINTR { Ok(0) } else { Err(error) }) {
                 return Err(self.fault(format!("cannot be waited for when {}: {error}", self.doing)));
             }
             if readable || ready {

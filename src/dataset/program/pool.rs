@@ -172,7 +172,7 @@ impl Pool {
     /// The answer to one question, perhaps announced before, and the time it took.
     pub fn ask(&self, question: Question, term: usize, w: &[f64], answer: &mut Answer) -> Result<Away> {
         self.with_program(|program, began| {
-            let asked = Instant::now();
+            let (asked, waited) = (Instant::now(), program.child.waited);
             let announced = program.asked.front() == Some(&(question, term)) && program.has(question, w);
             let sent = if announced { 0 } else { program.send(question, &[term], w)? };
             let received = program.answer(answer)?;
@@ -185,7 +185,9 @@ impl Pool {
             };
             // The time to start a program is not oracle time.
             let started = asked.duration_since(began).as_nanos() as u64;
-            Ok(Away { spent_ns, pipe_ns: started + total - spent_ns })
+            let waited = (program.child.waited - waited).as_nanos() as u64;
+            let idle_ns = started + waited.saturating_sub(spent_ns);
+            Ok(Away { spent_ns, pipe_ns: started + total - spent_ns, idle_ns })
         })
     }
 

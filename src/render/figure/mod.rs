@@ -110,7 +110,8 @@ pub fn draw(
         let overall = (row.draw)(&scene, &datasets)?;
         match overall.clone() {
             Some(svg) => figures.push(Figure { row, name: row.name.to_owned(), overall: true, svg }),
-            None => left_out.push(row),
+            None if row.is_missed(summary.has_paper_data()) => left_out.push(row),
+            None => {}
         }
         for (dataset, stem) in datasets.iter().zip(&stems).filter(|_| per_dataset && row.per_dataset) {
             // With a single data set, its figure would equal the one over all.

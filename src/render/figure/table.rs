@@ -24,6 +24,9 @@ pub struct FigureRow {
     /// Why it may have nothing to show.
     #[serde(default)]
     pub missing: String,
+    /// Whether it is about the paper's regime or oracle costs: without a data set of the paper nothing is missing when it is not drawn.
+    #[serde(default)]
+    of_paper: bool,
     /// The figure of the paper that it reproduces, and its caption.
     paper_figure: Option<u8>,
     #[serde(default)]
@@ -36,6 +39,11 @@ pub struct FigureRow {
 }
 
 impl FigureRow {
+    /// Whether its absence is worth a remark.
+    pub fn is_missed(&self, paper_data: bool) -> bool {
+        paper_data || !self.of_paper
+    }
+
     /// The caption in the paper, and paper and figure.
     pub fn quote(&self) -> Option<(&str, String)> {
         let number = self.paper_figure?;

@@ -230,7 +230,7 @@ fn figures(beside: &Beside<'_>) -> Markup {
             h3 id={ "figure-" (row.name) } { (row.title) }
             @if a == b { p.hint { "The same in both." } (column("A and B", &row.missing, a)) }
             @else { (two([column("A", &row.missing, a), column("B", &row.missing, b)])) }
-            figure.words { (caption(row)) }
+            figure.words { (caption(row, beside.sides.iter().any(|page| page.summary.has_paper_data()))) }
         }
     }
 }

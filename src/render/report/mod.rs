@@ -105,11 +105,12 @@ fn index<'a>(rows: impl Iterator<Item = &'a FigureRow>) -> Markup {
     }
 }
 
-fn caption(row: &FigureRow) -> Markup {
+/// What to see; with `paper`, also the caption of the paper's figure.
+fn caption(row: &FigureRow, paper: bool) -> Markup {
     html! {
         figcaption {
             p { (row.about) }
-            @if let Some((words, source)) = row.quote() { blockquote { "“" (words) "” " cite { (source) } } }
+            @if let Some((words, source)) = row.quote().filter(|_| paper) { blockquote { "“" (words) "” " cite { (source) } } }
         }
     }
 }

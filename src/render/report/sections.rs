@@ -20,13 +20,14 @@ use ssvm::stats::Spread;
 pub(super) fn all(page: &Page) -> Vec<PageSection> {
     let Page { results, summary, .. } = page;
     let section = |id, title, hint, body| PageSection { id, title, hint, body };
-    let first = if summary.has_paper_data() {
-        section("claims", "Claims of the paper", "", claims(&summary.claims))
-    } else {
-        section("fastest", "Which solver is fastest", "", fastest(&summary.league))
-    };
-    vec![
-        first,
+    let mut sections = Vec::new();
+    if !summary.has_paper_data() || summary.has_own() {
+        sections.push(section("fastest", "Which solver is fastest", "", fastest(&summary.league)));
+    }
+    if summary.has_paper_data() {
+        sections.push(section("claims", "Claims of the paper", "", claims(&summary.claims)));
+    }
+    sections.extend([
         section("convergence", "Convergence", "", PreEscaped(include_str!("controls.html").to_owned())),
         section(
             "dynamics",
@@ -50,8 +51,7 @@ pub(super) fn all(page: &Page) -> Vec<PageSection> {
         section(
             "figures",
             "Figures",
-            "The figures that <code>ssvm-bench figures</code> writes, over all data sets; those that reproduce a figure of the paper \
-             have its caption.",
+            "The figures that <code>ssvm-bench figures</code> writes, over all data sets.",
             figures(page),
         ),
         section(
@@ -63,7 +63,8 @@ pub(super) fn all(page: &Page) -> Vec<PageSection> {
         ),
         section("runs", "Runs", "", runs(results)),
         section("environment", "Environment and provenance", "", environment(results)),
-    ]
+    ]);
+    sections
 }
 
 /// What was run, in one paragraph.
@@ -86,12 +87,17 @@ pub(super) fn summary(page: &Page) -> Markup {
                 "; " a href="#environment" { strong { (damaged) " damaged file" @if damaged != 1 { "s" } } }
             }
             ". "
-            @if page.summary.has_paper_data() {
+            @if page.summary.has_own() && page.summary.has_paper_data() {}
+            @else if page.summary.has_paper_data() {
                 "Claims of the paper: "
                 strong { (tables::claims::summary(&page.summary.claims).replace('\n', "; ")) }
                 "."
             } @else { (tables::NO_CLAIMS) }
             @if let Some(origin) = &page.summary.origin { " " (made_by(origin)) }
+            @if let Some(session) = page.results.manifest.sessions.last() {
+                " Last run on " (utc(session.started_unix_s)) " UTC on " (session.host.name) " ("
+                (session.host.cpu) ", " (session.host.cores) " cores)."
+            }
         }
     }
 }
@@ -103,10 +109,11 @@ fn made_by(origin: &Origin) -> Markup {
         format!("{} ({runs} run{plural})", if commit.is_empty() { "unknown" } else { commit })
     };
     let commits = origin.commits.iter().map(runs).collect::<Vec<_>>().join(", ");
-    let not = if origin.commits.len() == 1 { "Made by uncommitted code: " } else { "Not made by one commit: " };
+    // Those of the library: the program may be another one.
+    let not = if origin.commits.len() == 1 { "Made by uncommitted ssvm-bench: " } else { "Not made by one commit: " };
     html! {
         @if origin.is_mixed() { span.worse { (not) (commits) "." } }
-        @else { "Made by commit " (commits) "." }
+        @else { "Made by commit " (commits) " of ssvm-bench." }
     }
 }
 
@@ -261,13 +268,23 @@ fn oracle_cost(page: &Page) -> Markup {
     }
 }
 
+/// What the script of the page draws is a drawing only where no script runs.
 fn figures(page: &Page) -> Markup {
+    const PLOTTED: [&str; 3] = ["oracle_convergence", "runtime_convergence", "parameter_dynamics"];
     let drawings = || page.figures.iter().filter(|figure| figure.overall);
+    let paper = page.summary.has_paper_data();
     html! {
         (index(drawings().map(|figure| figure.row)))
         @for figure in drawings() {
+            @let drawing = html! { div.paper { (PreEscaped(&figure.svg)) } };
             h3 id={ "figure-" (figure.row.name) } { (figure.row.title) }
-            figure.drawing { div.paper { (PreEscaped(&figure.svg)) } (caption(figure.row)) }
+            figure.drawing {
+                @if PLOTTED.contains(&figure.row.name) {
+                    p { "Drawn " a href="#convergence" { "above" } "." }
+                    noscript { (drawing) }
+                } @else { (drawing) }
+                (caption(figure.row, paper))
+            }
         }
     }
 }

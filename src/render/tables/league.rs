@@ -160,19 +160,20 @@ fn lead(standing: &Standing) -> Table {
         }
         table.push(cells);
     }
+    let verdict = match unjudged {
+        Some(why) => format!("Which solver is fastest is not judged: {why}."),
+        None => Measure::ALL.map(|measure| fastest(lead, measure)).join(" "),
+    };
     let note = format!(
-        "{} Values are spent until a relative gap of {:e} to the optimum, the tightest gap that at least half of the solvers \
-         reached in the median, on the {} clock, with intervals over seeds.{}",
-        [fastest(lead, Measure::Time, unjudged.is_some()), fastest(lead, Measure::Calls, unjudged.is_some())].join(" "),
-        lead.target,
-        standing.clock,
-        unjudged.map_or(String::new(), |why| format!(" Not judged: {why}."))
+        "{verdict} Values are spent until a relative gap of {:e} to the optimum, the tightest gap that at least half of the \
+         solvers reached in the median, on the {} clock, with intervals over seeds.",
+        lead.target, standing.clock
     );
     table.noted(note)
 }
 
 /// A sentence on the solver that spent least, and on those from which it does not differ clearly.
-fn fastest(lead: &Lead, measure: Measure, unjudged: bool) -> String {
+fn fastest(lead: &Lead, measure: Measure) -> String {
     let cost = |row: &&LeadRow| row.costs.get(measure as usize).cloned();
     let open = |row: &&LeadRow| {
         cost(row).is_some_and(|cost| !cost.least && cost.spent.is_some() && cost.pace() == Pace::Undecided)
@@ -187,7 +188,6 @@ fn fastest(lead: &Lead, measure: Measure, unjudged: bool) -> String {
     };
     match open[..] {
         [] => format!("{} {what}.", best.display),
-        _ if unjudged => format!("{} {what}, which is not judged.", best.display),
         _ => format!("{} {what}, not clearly {less} than {}.", best.display, open.join(", ")),
     }
 }

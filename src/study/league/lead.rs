@@ -6,7 +6,7 @@ use super::standing::Field;
 use super::{Measure, Speedup};
 use crate::study::curve::Curve;
 use crate::study::estimate::{Estimate, median_of};
-use crate::study::paired::{Pace, Target};
+use crate::study::paired::{Pace, Target, median_bounds};
 
 /// What the solvers of a data set spent until the tightest relative gap that at least half of them, and at least two, reach
 /// in the median.
@@ -49,9 +49,22 @@ impl Lead {
             reached >= 2 && 2 * reached >= field.series.len()
         };
         let target = field.fine.iter().copied().filter(common).reduce(f64::min)?;
+        // By the ratios that the table shows, which medians over pairs need not order as the medians of each solver do: the one whose
+        // worst ratio is best. No other has a ratio below 1 to it, unless they beat each other in a circle.
         let least = Measure::ALL.map(|measure| {
-            let spent = field.series.iter().filter_map(|at| Some((*at, median(*at, target, measure)?)));
-            spent.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+            let reached = |at: &&usize| median(**at, target, measure).is_some();
+            let lead = |at: usize, other: usize| {
+                let ratios = field.view.log_ratios(at, other, Target::Relative(target), measure);
+                median_bounds(&ratios.into_iter().map(|(_, ratio)| ratio).collect::<Vec<_>>()).0
+            };
+            let worst = |at: usize| {
+                let others = field.series.iter().filter(|other| **other != at).filter(reached);
+                let leads = others.map(|other| lead(at, *other)).filter(|lead| !lead.is_nan());
+                (at, leads.fold(f64::INFINITY, f64::min))
+            };
+            let leads: Vec<(usize, f64)> = field.series.iter().filter(reached).map(|at| worst(*at)).collect();
+            let best = leads.iter().map(|(_, lead)| *lead).fold(f64::NEG_INFINITY, f64::max);
+            leads.into_iter().find(|(_, lead)| *lead >= best).map(|(at, _)| at)
         });
         let cost = |at: usize, measure: Measure| {
             let spent: Vec<f64> =
@@ -72,8 +85,14 @@ impl Lead {
             costs: Measure::ALL.map(|measure| cost(*at, measure)).into(),
         };
         let mut rows: Vec<LeadRow> = field.series.iter().map(row).collect();
-        let time = |row: &LeadRow| row.costs[0].spent.map_or(f64::INFINITY, |spent| spent.value);
-        rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        let ratio = |row: &LeadRow| {
+            let LeadCost { spent, over_least, least } = &row.costs[0];
+            match over_least.and_then(|ratio| ratio.middle()).filter(|_| spent.is_some()) {
+                _ if *least => 0.0,
+                ratio => ratio.unwrap_or(f64::INFINITY),
+            }
+        };
+        rows.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
         Some(Self { target, rows })
     }
 }

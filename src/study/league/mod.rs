@@ -42,6 +42,9 @@ pub struct Standing {
     pub dataset: String,
     pub title: String,
     pub clock: String,
+    /// Whether it is no data set of the paper, or one of its solvers is not the library's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
     /// The oracle cost of its runs; `None` when the data set was run at no other.
     #[serde(default)]
     pub oracle_cost: Option<OracleCost>,

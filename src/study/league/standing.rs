@@ -53,6 +53,7 @@ impl<'a> Field<'a> {
             dataset: self.dataset.to_owned(),
             title: self.view.title(self.dataset).to_owned(),
             clock: clock.to_owned(),
+            own: self.series.iter().map(|at| &self.view.series[*at]).any(|one| one.paper.is_none() || one.is_own()),
             oracle_cost: self.oracle_cost(),
             busy: self.busy.clone(),
             optimum: self.optimum,

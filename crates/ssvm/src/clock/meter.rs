@@ -70,6 +70,7 @@ pub struct Meter<'a> {
     approx_ns: f64,
     pass_began: f64,
     pipe_ns: u64,
+    idle_ns: u64,
     oracle: LatencyReadings,
     approximate: LatencyReadings,
     time_limit_ns: f64,
@@ -102,6 +103,7 @@ impl<'a> Meter<'a> {
             approx_ns: 0.0,
             pass_began: 0.0,
             pipe_ns: 0,
+            idle_ns: 0,
             oracle: LatencyReadings::new(),
             approximate: LatencyReadings::new(),
             time_limit_ns: limits.time_s.map_or(f64::INFINITY, |s| s * 1e9),
@@ -294,17 +296,19 @@ impl<'a> Meter<'a> {
     /// oracle spent is time of another process, which the CPU clock counts like that of a helper.
     pub(crate) fn were_away(&mut self, calls: impl DoubleEndedIterator<Item = Away> + ExactSizeIterator) {
         let hands = self.helpers.as_ref().map_or(1, |helpers| 1 + helpers.count()).min(calls.len().max(1));
-        let mut pipe_ns = 0;
+        let (mut pipe_ns, mut idle_ns) = (0, 0);
         let mut readings = self.oracle.pending.iter_mut().rev();
         for away in calls.rev() {
             self.watch.helped_ns += away.spent_ns;
             pipe_ns += away.pipe_ns;
+            idle_ns += away.idle_ns;
             if let Some(reading) = readings.next() {
                 *reading = reading.saturating_sub(self.watch.to_stamps(away.pipe_ns as f64));
             }
         }
         pipe_ns /= hands as u64;
         self.pipe_ns += pipe_ns;
+        self.idle_ns += idle_ns / hands as u64;
         self.watch.oracle_stamps = self.watch.oracle_stamps.saturating_sub(self.watch.to_stamps(pipe_ns as f64));
     }
 
@@ -428,6 +432,10 @@ impl<'a> Meter<'a> {
 
     pub(crate) fn pipe_s(&self) -> f64 {
         self.pipe_ns as f64 * 1e-9
+    }
+
+    pub(crate) fn idle_s(&self) -> f64 {
+        self.idle_ns as f64 * 1e-9
     }
 
     /// On the run's clock.

@@ -202,7 +202,7 @@ fn drive_dyn(
         }
     };
     let (wall_s, cpu_s, oracle_wall_s) = (meter.wall_s(), meter.cpu_s(), meter.oracle_wall_s());
-    let (pipe_s, instrument_s) = (meter.pipe_s(), meter.instrument_s());
+    let (pipe_s, idle_s, instrument_s) = (meter.pipe_s(), meter.idle_s(), meter.instrument_s());
     let work = meter.work();
     let (oracle_ns, approx_ns) = meter.into_histograms();
     Ok(Outcome {
@@ -214,6 +214,7 @@ fn drive_dyn(
         cpu_s,
         oracle_wall_s,
         pipe_s,
+        idle_s,
         instrument_s,
         work,
         notes: problem.notes(),

@@ -80,6 +80,8 @@ pub struct Outcome {
     pub oracle_wall_s: f64,
     /// Wall time on the way to an oracle outside this process and back, seconds; not counted as oracle time.
     pub pipe_s: f64,
+    /// The part of `pipe_s` in which the solver's thread waited with nothing to do, seconds.
+    pub idle_s: f64,
     /// Estimated cost of the readings themselves, seconds.
     pub instrument_s: f64,
     /// Work that the virtual clock charges for, by kind.

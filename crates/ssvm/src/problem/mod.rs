@@ -104,6 +104,8 @@ pub struct Away {
     pub spent_ns: u64,
     /// On the way there and back, ns; not counted as oracle time.
     pub pipe_ns: u64,
+    /// The part of `pipe_ns` in which the calling thread had nothing to do, ns.
+    pub idle_ns: u64,
 }
 
 /// A structural SVM training problem: n terms, each the maximum of planes.
