@@ -345,7 +345,7 @@ fn every_shard_has_one_state() {
     assert_eq!(status::due(&shards), [3, 4, 8]);
     let summary = status::summary(&shards);
     assert!(summary.starts_with("8 shards: 1 done, 1 running, 3 pending, 2 failed, 1 open; 4 of 16 runs"), "{summary}");
-    let table = status::table(&shards, false, 100);
+    let table = status::table(&shards, false).text(100);
     assert!(table.contains("\n2,6-7  pending   1/6"), "{table}");
     // The queue cannot be asked: what failed is known, what runs is not.
     let shards = status::shards(&lists, &found, &jobs, None, |_, _| None, 1000);
