@@ -336,7 +336,8 @@ fn planning_solves_no_cost_and_says_that_the_first_run_does() {
     let program = |command: &str| {
         let program = env!("CARGO_BIN_EXE_ssvm-bench");
         let mut run = std::process::Command::new(program);
-        let output = run.args(command.split(' ')).arg(&config).arg("--out").arg(&out).output().unwrap();
+        let output =
+            run.env("COLUMNS", "1000").args(command.split(' ')).arg(&config).arg("--out").arg(&out).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     };

@@ -513,7 +513,7 @@ fn pin_comparison(snapshot: &mut Snapshot, bench: &Bench, name: &str, [old, new]
 
 /// Commands with tables, notes or errors in terminals of two widths.
 fn pin_terminal(snapshot: &mut Snapshot, bench: &mut Bench) {
-    const COMMANDS: [(&str, &str); 15] = [
+    const COMMANDS: [(&str, &str); 14] = [
         ("advise", "advise --results a/summary.json -d ocr-synth --oracle-cost 5"),
         ("compare", "compare b c"),
         ("dry_run", "run c.toml --out new --dry-run --jobs 2"),
@@ -525,7 +525,6 @@ fn pin_terminal(snapshot: &mut Snapshot, bench: &mut Bench) {
         ("list_claims", "list claims"),
         ("list_figures", "list figures"),
         ("data_list", "data list --data-dir none"),
-        ("optimum", "data optimum usps-synth:n=20,size=8 --gap 1e-3 --store optima.toml --format markdown --quiet"),
         ("unknown_solver", "solve -d usps-synth:n=50 -s nope"),
         ("unknown_config", "run nope.toml"),
         ("no_value", "advise -d usps-synth"),

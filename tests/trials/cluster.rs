@@ -101,7 +101,12 @@ impl Cluster {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         let path = format!("{}:{}", self.path("fake").display(), std::env::var("PATH").unwrap());
-        command.current_dir(self.dir.path()).env("FAKE", self.path("fake")).env("PATH", path).stdin(Stdio::null());
+        command
+            .env("COLUMNS", "1000")
+            .current_dir(self.dir.path())
+            .env("FAKE", self.path("fake"))
+            .env("PATH", path)
+            .stdin(Stdio::null());
         command
     }
 
