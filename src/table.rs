@@ -500,7 +500,7 @@ mod tests {
              is wrapped first\n"
         );
         let note = "\nnot shown (--format csv or a wider terminal): ";
-        let narrow = table.text(50);
+        let narrow = table.text(48);
         assert!(narrow.starts_with("data set  solver   median  a remark\n") && narrow.contains(note), "{narrow}");
         for width in 20..100 {
             let text = table.text(width);
