@@ -1,5 +1,6 @@
 //! The error type of the harness: the errors of its modules, and the places (file, line) that they belong to.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Result of every fallible call of the harness.
@@ -19,7 +20,7 @@ pub enum Error {
     #[error("{}:{line}: {reason}", path.display())]
     Line { path: PathBuf, line: usize, reason: Cause },
     /// The operating system refused something; `action` is a verb, such as "read".
-    #[error("cannot {action} {}: {reason}", path.display())]
+    #[error("cannot {action} {}: {reason}{}", path.display(), advice(reason))]
     Io { action: &'static str, path: PathBuf, reason: std::io::Error },
     /// An argument or a combination of settings is wrong.
     #[error("{0}")]
@@ -40,6 +41,17 @@ pub enum Error {
     Store(#[from] crate::store::Error),
     #[error(transparent)]
     Study(#[from] crate::study::Error),
+}
+
+/// What to do where the operating system gives a reason that has a remedy.
+fn advice(reason: &std::io::Error) -> &'static str {
+    match reason.kind() {
+        ErrorKind::NotFound => "; check the path",
+        ErrorKind::PermissionDenied => "; change its permissions or choose another path",
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "; a file is in the way: choose another path",
+        ErrorKind::IsADirectory => "; it is a folder: name a file in it",
+        _ => "",
+    }
 }
 
 impl Error {

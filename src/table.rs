@@ -9,7 +9,10 @@ use crate::text::{csv_field, number, percent, seconds, wrapped};
 const BETWEEN: usize = 2;
 /// Columns of words are wrapped down to this width before a column is left out; a longer word keeps its column wider, up to
 /// the second number, beyond which the word is broken.
-const NARROWEST: [usize; 2] = [16, 24];
+const NARROWEST: [usize; 2] = [14, 24];
+
+/// How to see the columns that a terminal has no place for.
+pub const MORE: &str = "--format csv or a wider terminal";
 
 /// A space at which a cell is not wrapped.
 const GLUE: char = '\u{e000}';
@@ -307,10 +310,16 @@ impl Table {
         let size = |text: &str| text.chars().count();
         let widest = |cells: &[Vec<String>]| cells.iter().map(|line| size(&line[at])).max().unwrap_or(0);
         let (head, body) = lines.split_at(1);
-        let word = |cells: &[Vec<String>]| {
-            cells.iter().flat_map(|line| line[at].split_whitespace()).map(size).max().unwrap_or(0)
-        };
         let [narrowest, longest] = NARROWEST;
+        // A long name is broken after these, see `text::wrapped`.
+        let parts = |cell: &str| -> Vec<usize> {
+            let words = cell.split_whitespace().flat_map(|word| match size(word) {
+                short if short <= narrowest => vec![short],
+                _ => word.split_inclusive(['/', ',']).map(size).collect(),
+            });
+            words.collect()
+        };
+        let word = |cells: &[Vec<String>]| cells.iter().flat_map(|line| parts(&line[at])).max().unwrap_or(0);
         let whole = widest(lines);
         let least = match self.columns[at].kind {
             Kind::Text | Kind::Values => word(lines).min(longest).max(narrowest.min(whole)),
@@ -413,7 +422,7 @@ fn left_out_line(names: &[&str], width: usize) -> String {
             more if shown == 0 => format!("{more} columns"),
             more => format!(" and {more} more"),
         };
-        format!("not shown (--format csv or a wider terminal): {}{more}", names[..shown].join(", "))
+        format!("not shown ({MORE}): {}{more}", names[..shown].join(", "))
     };
     let fits = |shown: &usize| line(*shown).chars().count() <= width;
     let shown = (0..=names.len()).rev().find(fits).unwrap_or(0);
@@ -491,7 +500,7 @@ mod tests {
              is wrapped first\n"
         );
         let note = "\nnot shown (--format csv or a wider terminal): ";
-        let narrow = table.text(50);
+        let narrow = table.text(48);
         assert!(narrow.starts_with("data set  solver   median  a remark\n") && narrow.contains(note), "{narrow}");
         for width in 20..100 {
             let text = table.text(width);

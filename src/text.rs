@@ -1,6 +1,8 @@
 //! How this program writes numbers, times, sizes and names.
 
 use std::borrow::Cow;
+use std::io::Write as _;
+use std::os::fd::AsFd;
 
 pub use ssvm::nearest;
 
@@ -164,17 +166,47 @@ pub fn cut(line: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// Text in lines of at most this width, each indented. A word that is longer, such as a path, is broken.
+/// Columns of a terminal, or of `COLUMNS` where the stream is none.
+pub fn columns(stream: impl AsFd) -> usize {
+    let given = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let width = terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0));
+    width.or_else(given).unwrap_or(100).max(60)
+}
+
+/// Prints lines to stderr, none wider than its terminal. A closed stderr is not an error.
+pub fn to_stderr(text: &str) {
+    let text = fitted(&printable(text), columns(std::io::stderr()));
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Every line at most this wide: a longer one is [`wrapped`] at its own indent, or behind a label and two spaces.
+pub fn fitted(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        if shown_width(line) <= width {
+            out.extend([line, "\n"]);
+        } else {
+            let label =
+                if line.starts_with(' ') { 0 } else { line.find("  ").filter(|at| *at < width / 4).unwrap_or(0) };
+            let (head, rest) = line.split_at(line.len() - line[label..].trim_start().len());
+            let indent = head.chars().count().min(width / 2);
+            out.extend(head.chars().take(indent));
+            out += &wrapped(rest, width, indent)[indent..];
+        }
+    }
+    out
+}
+
+/// Text in lines of at most this width, each indented. What stands in backticks, such as a command, stays in one line if it
+/// fits. A word that is longer, such as a path, is broken, after `/` or `,` if it can be.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let most = width.saturating_sub(indent).max(1);
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let letters: Vec<char> = word.chars().collect();
-        for (at, part) in letters.chunks(most).enumerate() {
-            let line = lines.last_mut().filter(|line| at == 0 && line.chars().count() + 1 + part.len() <= most);
-            match line {
-                Some(line) => line.extend([' '].iter().chain(part)),
-                None => lines.push(part.iter().collect()),
+    for word in words(text, most) {
+        for (at, piece) in pieces(&word, most).into_iter().enumerate() {
+            match lines.last_mut().filter(|line| at == 0 && shown_width(line) + 1 + shown_width(&piece) <= most) {
+                Some(line) => line.extend([" ", &piece]),
+                None => lines.push(piece),
             }
         }
     }
@@ -183,6 +215,47 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
         lines.push(String::new());
     }
     lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+/// The words of a text; those between backticks are one if together they are not longer than this.
+fn words(text: &str, most: usize) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    for word in text.split_whitespace() {
+        open.push(word);
+        if open.iter().map(|word| word.matches('`').count()).sum::<usize>() % 2 == 0 {
+            let whole = open.join(" ");
+            if shown_width(&whole) <= most {
+                words.push(whole);
+            } else {
+                words.extend(open.iter().map(|word| (*word).to_owned()));
+            }
+            open.clear();
+        }
+    }
+    words.extend(open.into_iter().map(str::to_owned));
+    words
+}
+
+fn pieces(word: &str, most: usize) -> Vec<String> {
+    if shown_width(word) <= most {
+        return vec![word.to_owned()];
+    }
+    let letters: Vec<char> = word.chars().collect();
+    let (mut pieces, mut rest) = (Vec::new(), &letters[..]);
+    while rest.len() > most {
+        let end = (2..=most).rev().find(|end| "/,".contains(rest[end - 1])).unwrap_or(most);
+        pieces.push(rest[..end].iter().collect());
+        rest = &rest[end..];
+    }
+    pieces.push(rest.iter().collect());
+    pieces
+}
+
+/// The columns that a text takes in a terminal, where codes of colours take none.
+fn shown_width(text: &str) -> usize {
+    let codes: usize = text.split('\u{1b}').skip(1).map(|part| part.find('m').map_or(0, |end| end + 2)).sum();
+    text.chars().count() - codes
 }
 
 /// The colour of a word in a terminal, by its meaning.
@@ -281,6 +354,12 @@ mod tests {
     fn wrapped_lines_are_never_longer_than_the_width() {
         assert_eq!(wrapped("to be or not", 7, 2), "  to be\n  or\n  not\n");
         assert_eq!(wrapped("see /a/long/path now", 8, 0), "see\n/a/long/\npath now\n");
+        assert_eq!(wrapped("then run `ssvm-bench run X` now", 20, 0), "then run\n`ssvm-bench run X`\nnow\n");
+        assert_eq!(wrapped("a `b c` `d", 6, 0), "a\n`b c`\n`d\n");
+        assert_eq!(fitted("short\n  a longer line\n", 10), "short\n  a longer\n  line\n");
+        assert_eq!(fitted("now  an hour or so", 16), "now  an hour or\n     so\n");
+        let painted = Color::Good.paint("fine");
+        assert_eq!(fitted(&format!("all {painted} here"), 8), format!("all {painted}\nhere\n"));
         assert_eq!(wrapped("", 8, 1), " \n");
         assert_eq!([cut("1.43 (paper: 2)", 15), cut("1.43 (paper: 2)", 6)], ["1.43 (paper: 2)", "1.43…"]);
     }

@@ -117,6 +117,8 @@ def _attended(command: list[str], oracle: Optional[Oracle], sockets: Optional[tu
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
+            # Messages become texts of exceptions, which are not wrapped.
+            env={**os.environ, "COLUMNS": "10000"},
             pass_fds=passed,
             start_new_session=True,
         )

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::args::{self, TableOrJson, fraction, positive};
+use super::args::{self, FormatArgs, fraction, positive};
 use super::terminal::print_width;
-use super::{pages, print};
+use super::{pages, print, say};
 use crate::dataset::DatasetName;
 use crate::experiment::catalog::Catalog;
 use crate::render::tables::breakeven as text;
 use crate::study::Summary;
 use crate::study::break_even::{BreakEven, BreakEvenSet, CostGiven, advise};
 use crate::table::Format;
-use crate::text::{nearest, wrapped};
+use crate::text::nearest;
 
 /// The summary of the table that comes with the program.
 const BUILT_IN: &str = include_str!("../../results/summary/breakeven.json");
@@ -35,7 +35,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "RESULTS")]
     results: Option<PathBuf>,
     #[command(flatten)]
-    format: TableOrJson,
+    format: FormatArgs,
 }
 
 /// The cost of the oracle, stated in one of these ways.
@@ -58,7 +58,7 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         Some(path) => pages::summary(path, catalog, &[])?,
         None => serde_json::from_str(BUILT_IN).context("the built-in table cannot be read")?,
     };
-    let remark = summary.remark().map_or(String::new(), |remark| format!("\n{}", wrapped(&remark, print_width(), 0)));
+    let remark = summary.remark().map_or(String::new(), |remark| format!("\n{remark}"));
     let table = summary.breakeven;
     let set = find(&table, &args.dataset)?;
     let place = match &args.known {
@@ -75,12 +75,16 @@ pub fn run(args: &AdviseArgs, catalog: &dyn Catalog) -> anyhow::Result<()> {
         );
     }
     let advice = advise(set, place);
-    print(&match args.format.format {
-        Format::Json => args::json(&advice)?,
-        _ => {
-            format!("{}\nThe table behind this:\n{}{remark}", text::advice(&advice, print_width()), basis(&table, set))
+    let width = print_width();
+    match args.format.format {
+        Format::Table => {
+            let one = BreakEven { sets: vec![set.clone()] };
+            let basis = text::text_near(&one, Some(advice.read_at), width);
+            say(&format!("{}\nThe table behind this:\n{basis}{remark}", text::advice(&advice, width)))
         }
-    })
+        Format::Json => print(&args::json(&advice)?),
+        format => print(&text::ranking(&advice).render(format, width, &())?),
+    }
 }
 
 fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet> {
@@ -101,9 +105,4 @@ fn find<'t>(table: &'t BreakEven, name: &str) -> anyhow::Result<&'t BreakEvenSet
             names.join(", ")
         )
     })
-}
-
-fn basis(table: &BreakEven, set: &BreakEvenSet) -> String {
-    let one = BreakEven { sets: table.sets.iter().filter(|other| other.dataset == set.dataset).cloned().collect() };
-    text::text(&one, print_width())
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use serde::Serialize;
 
 use super::terminal;
@@ -12,7 +11,7 @@ use crate::experiment::{BUILTIN, Experiment};
 use crate::run::session::Options;
 use crate::run::shard::MOST_SHARDS;
 use crate::table::Format;
-use ssvm::settings::time_limit;
+use ssvm::settings::{time_limit, whole};
 
 /// Selects cells.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -30,7 +29,7 @@ pub struct SelectArgs {
     pub out: Option<PathBuf>,
     /// Concurrent runs, each pinned to a core [default: that of the config, else the number of cores; on a cluster 1,
     /// unless nodes are exclusive]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = workers)]
     pub jobs: Option<u16>,
     /// Run timed runs one at a time whatever --jobs is, for numbers to publish
     #[arg(long)]
@@ -81,23 +80,11 @@ impl SelectArgs {
 }
 
 /// How a command prints one table.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct FormatArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-}
-
-/// The format of a command whose output is more than one table.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub struct TableOrJson {
-    /// Output format
-    #[arg(long, value_parser = table_or_json(), default_value = "table")]
-    pub format: Format,
-}
-
-fn table_or_json() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(["table", "json"]).map(|word| if word == "json" { Format::Json } else { Format::Table })
 }
 
 /// A value as JSON.
@@ -110,8 +97,23 @@ pub fn config_help() -> String {
 }
 
 /// A number of shards.
-pub fn shard_count() -> impl TypedValueParser<Value = usize> {
-    RangedU64ValueParser::<usize>::new().range(1..=MOST_SHARDS as u64)
+pub fn shard_count(text: &str) -> Result<usize, String> {
+    up_to(text, MOST_SHARDS as u64)
+}
+
+/// A number of workers or threads.
+pub fn workers(text: &str) -> Result<u16, String> {
+    up_to(text, 1024)
+}
+
+fn up_to<T: TryFrom<u64>>(text: &str, most: u64) -> Result<T, String> {
+    let number = count(text).ok().filter(|number| *number <= most).and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| format!("must be a whole number from 1 to {most}"))
+}
+
+/// A seed: a whole number from 0, such as 7 or 1e3.
+pub fn seed(text: &str) -> Result<u64, String> {
+    whole(text).ok_or_else(|| "must be a whole number from 0, such as 7 or 1e3".to_owned())
 }
 
 /// A positive finite number.
@@ -129,15 +131,9 @@ pub fn fraction(text: &str) -> Result<f64, String> {
 
 /// A whole number from 1, such as 1000 or 1e6.
 pub fn count(text: &str) -> Result<u64, String> {
-    /// Above this, not every whole number is a double.
-    const MOST: f64 = (1_u64 << 53) as f64;
-    if let Ok(number) = text.parse::<u64>() {
-        return if number > 0 { Ok(number) } else { Err("must be at least 1".into()) };
-    }
-    match positive(text) {
-        Ok(number) if number.fract() == 0.0 && number <= MOST => Ok(number as u64),
-        _ => Err("must be a whole number from 1, such as 1000 or 1e6".into()),
-    }
+    whole(text)
+        .filter(|number| *number > 0)
+        .ok_or_else(|| "must be a whole number from 1, such as 1000 or 1e6".to_owned())
 }
 
 /// Seconds of a duration such as `90s`, `5m`, `1h30m` or `250ms`; a plain number is seconds.

@@ -20,6 +20,7 @@ use crate::store::RunRecord;
 use crate::store::files::{self, SharedFile};
 use crate::store::folder::Store;
 use crate::store::identity::{CODE_VERSION, Identity};
+use crate::store::keys::CellPattern;
 use crate::store::manifest::Manifest;
 
 /// Compare a result folder with a baseline and fail on a regression
@@ -46,12 +47,16 @@ pub struct CheckArgs {
     /// the baseline
     #[arg(long)]
     instructions: bool,
+    /// Judge only cells DATASET/SOLVER that match; repeatable
+    #[arg(long, value_name = "GLOB", conflicts_with = "save")]
+    only: Vec<String>,
     #[command(flatten)]
     outputs: OutputArgs,
 }
 
 pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     args.outputs.check()?;
+    let patterns = CellPattern::parse_all(&args.only)?;
     let store = Store::open(&args.results)?;
     let records = records(&store)?;
     let manifest = store.manifest()?;
@@ -103,6 +108,20 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         (Some(Ok(new)), Some(old)) => findings.extend(instructions::judge(&old.counts, &new.counts)),
         (Some(Err(reason)), old) => findings.extend(instructions::not_judged(old.as_ref(), &reason)),
         _ => {}
+    }
+    if !patterns.is_empty() {
+        let wanted = |cell: &CellKey| {
+            patterns.iter().any(|pattern| pattern.matches(&cell.dataset, &cell.solver, Some(cell.oracle_cost)))
+        };
+        findings.retain(|finding| wanted(&finding.cell));
+        if findings.is_empty() {
+            let known: BTreeSet<String> = cells.keys().map(ToString::to_string).collect();
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
+            bail!(
+                "--only '{}' matches no DATASET/SOLVER of the baseline or the results, which have {known}",
+                args.only.join(", ")
+            );
+        }
     }
     let verdict = args.outputs.write("Regression gate", &findings, None)?;
     advise(args, &baseline, &cells, &findings);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
-use super::args::{count, fraction};
+use super::args::{count, fraction, seed};
 use super::findings::{OutputArgs, records};
 use super::{Exit, note};
 use crate::experiment::catalog::Catalog;
@@ -58,8 +58,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "K", requires = "only")]
     passes: Option<u32>,
     /// Rounds of four runs per workload
-    #[arg(long, value_name = "N", default_value_t = Design::default().rounds, conflicts_with = "folders")]
-    rounds: usize,
+    #[arg(long, value_name = "N", default_value_t = Design::default().rounds as u64, value_parser = count, conflicts_with = "folders")]
+    rounds: u64,
     /// Threshold of a failure: the whole interval must show a larger change than this
     #[arg(long, value_name = "X", default_value_t = Design::default().threshold, value_parser = fraction)]
     noise_threshold: f64,
@@ -67,7 +67,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "P", default_value_t = Design::default().confidence, value_parser = fraction)]
     confidence_level: f64,
     /// Seed of the bootstrap
-    #[arg(long, value_name = "K", default_value_t = Design::default().seed)]
+    #[arg(long, value_name = "K", default_value_t = Design::default().seed, value_parser = seed)]
     seed: u64,
     /// Core that both programs run on [default: the last one]
     #[arg(long, value_name = "N", conflicts_with = "folders")]
@@ -90,7 +90,7 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         SolverInfo::find(catalog.solvers(), solver)?;
     }
     let design = Design {
-        rounds: args.rounds,
+        rounds: args.rounds as usize,
         confidence: args.confidence_level,
         threshold: args.noise_threshold,
         seed: args.seed,

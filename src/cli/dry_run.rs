@@ -7,7 +7,7 @@ use serde_json::json;
 use super::args::SelectArgs;
 use super::run::found_runs;
 use super::terminal::{print_width, verbosity};
-use super::{note, print};
+use super::{note, print, say};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Experiment, Plan, RunSpec, plan_memory};
@@ -33,7 +33,11 @@ pub fn show(
     let jobs = workers(&experiment, select.jobs(), select.isolated);
     let outlook = Outlook { name: &experiment.name, existing: Existing::of(known, &plan), plan, jobs };
     let Outlook { plan, existing, .. } = &outlook;
-    print(&if format == Format::Json { outlook.json() } else { outlook.table(verbosity() == Verbosity::Verbose) })?;
+    match format {
+        Format::Table => say(&outlook.text(verbosity() == Verbosity::Verbose))?,
+        Format::Json => print(&outlook.json())?,
+        _ => print(&outlook.table().render(format, print_width(), &())?)?,
+    }
     plan.replacements().iter().for_each(|line| note(line));
     for set in plan.sets.iter().filter(|set| set.lacks_paper_cost()) {
         let (name, clock) = (&set.spec.name, experiment.clock.name());
@@ -110,9 +114,9 @@ impl Outlook<'_> {
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// A row per data set, solver and oracle cost; every run when verbose.
-    fn table(&self, verbose: bool) -> String {
-        let Self { name, plan, existing, jobs } = self;
+    /// A row per data set, solver and oracle cost.
+    fn table(&self) -> Table {
+        let Self { plan, existing, .. } = self;
         let mut table =
             Table::new("", [("data set", Text), ("n", Count), ("d", Count), ("data", Values), ("solver", Text)]);
         table.widen(Count, ["runs", "done"]);
@@ -145,7 +149,13 @@ impl Outlook<'_> {
                 format!("{about}{}", if left == 0 { "–".to_owned() } else { duration(each * left as f64) }),
             ]);
         }
-        let mut text = table.text(print_width());
+        table
+    }
+
+    /// The table, every run when verbose, and what is left to do.
+    fn text(&self, verbose: bool) -> String {
+        let Self { name, plan, existing, jobs } = self;
+        let mut text = self.table().text(print_width());
         if verbose {
             text.push('\n');
             for run in &plan.runs {

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 
+use super::args::{FormatArgs, json};
 use super::terminal::print_width;
-use super::{Exit, print};
+use super::{Exit, print, say};
 use crate::gate::{Finding, output};
 use crate::render::tables::findings;
 use crate::store::folder::{Folder, Store};
 use crate::store::{RunRecord, files};
+use crate::table::Format;
 
 /// Files for other tools.
 #[derive(Clone, Debug, Args)]
@@ -24,6 +26,8 @@ pub struct OutputArgs {
     /// Write the values in Bencher Metric Format
     #[arg(long, value_name = "FILE")]
     bencher: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 impl OutputArgs {
@@ -47,7 +51,11 @@ impl OutputArgs {
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
             files::append(path.as_ref(), format!("{}\n", findings::markdown(title, findings, remark)).as_bytes())?;
         }
-        print(&findings::text(findings, remark, print_width()))?;
+        match self.format.format {
+            Format::Table => say(&findings::text(findings, remark, print_width()))?,
+            Format::Json => print(&json(&output::values(findings, remark))?)?,
+            format => print(&findings::table(findings, usize::MAX).render(format, print_width(), &())?)?,
+        }
         let failed = findings.iter().any(|finding| finding.judgement.fails());
         Ok(if failed { Exit::GateFailed } else { Exit::Fine })
     }

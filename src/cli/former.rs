@@ -56,9 +56,18 @@ pub fn replaced(error: &clap::Error, words: &[String], catalog: &dyn Catalog) ->
             let known = catalog.solvers().iter().flat_map(|info| info.params).any(|param| param.key == key);
             known.then(|| format!("'solve {given} VALUE' is now `--set {key}=VALUE`"))
         }
+        ErrorKind::InvalidValue if command == "show" => {
+            let option = name(ContextKind::InvalidArg)?;
+            let given = name(ContextKind::InvalidValue)
+                .filter(|given| option.starts_with("--format") && PARTS.contains(given))?;
+            Some(format!("'{given}' is a part of a view and not a format; write `--part {given}`"))
+        }
         _ => None,
     }
 }
+
+/// Parts of the views of `show` that users have taken for formats.
+const PARTS: [&str; 4] = ["matrix", "thresholds", "verdicts", "winners"];
 
 fn is_command(word: &str) -> bool {
     COMMANDS.iter().any(|(name, _)| *name == word)

@@ -85,6 +85,7 @@ mod tests {
         for (path, sub) in found {
             let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
             assert!(!about.is_empty() && !about.ends_with('.'), "{path}: {about:?}");
+            assert!(sub.get_long_about().is_some(), "{path} has no paragraph");
             let text = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
             let (_, examples) = text.split_once("Example:\n").unwrap_or_else(|| panic!("{path} has no example"));
             for line in examples.lines() {

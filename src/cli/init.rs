@@ -16,7 +16,7 @@ use crate::dataset::{Argument, DataDir, Request};
 use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
-use crate::text::duration;
+use crate::text::{counted, duration};
 use ssvm::solver::SolverInfo;
 use ssvm::stats::FEWEST_PAIRS;
 
@@ -86,7 +86,7 @@ fn write_config(file: &Path, args: &InitArgs, catalog: &dyn Catalog, data: &Data
     if stream {
         return Ok(());
     }
-    note(&format!("next: {NAME} run {shown} --dry-run; {NAME} reproduce {shown}"));
+    note(&format!("next: `{NAME} run {shown} --dry-run`; `{NAME} reproduce {shown}`"));
     print_path(file)
 }
 
@@ -168,7 +168,8 @@ impl Estimate {
             match catalog.open(request) {
                 Ok(loaded) => {
                     self.loading_s += began.elapsed().as_secs_f64();
-                    note(&format!("{}: trying {} solvers, {} s each", request.name, solvers.len(), pilot::SECONDS));
+                    let solvers_text = counted(solvers.len(), "solver");
+                    note(&format!("{}: trying {solvers_text}, {} s each", request.name, pilot::SECONDS));
                     let pilot = Pilot::run(&*loaded.problem, solvers, &stopped)?;
                     let limits = pilot.limits();
                     self.seconds += pilot.seconds(&limits);
@@ -190,7 +191,8 @@ impl Estimate {
         let workers = if jobs == 1 { "one worker".to_owned() } else { format!("{jobs} workers") };
         if self.unknown.is_empty() {
             return format!(
-                "estimate: {total} with {workers}, {FEWEST_PAIRS} repeats of {solvers} solvers (from {} s of each)",
+                "estimate: {total} with {workers}, {FEWEST_PAIRS} repeats of {} (from {} s of each)",
+                counted(solvers, "solver"),
                 pilot::SECONDS
             );
         }

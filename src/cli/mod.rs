@@ -35,7 +35,7 @@ use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::run::progress::Verbosity;
 use crate::store::files;
-use terminal::{NAME, note, print, print_path};
+use terminal::{NAME, note, print, print_path, say};
 
 /// Benchmark structural SVM training: FW, BCFW, MP-BCFW and their averages
 #[derive(Parser)]
@@ -50,7 +50,7 @@ struct Cli {
 /// The short help of a command leaves out all but the first: they are about the program.
 #[derive(clap::Args)]
 struct GlobalArgs {
-    /// Print nothing but errors and warnings
+    /// Print no progress and no notes, but results, warnings and errors
     #[arg(long, short, global = true, conflicts_with = "verbose", hide_short_help = true)]
     quiet: bool,
     /// Print more, such as a line for every run
@@ -131,8 +131,7 @@ pub fn main(catalog: &dyn Catalog) -> ExitCode {
         interrupt::listen();
         memory::watch();
         limit_threads();
-        match help::command().color(terminal::color_choice()).try_get_matches().and_then(|m| Cli::from_arg_matches(&m))
-        {
+        match help::command().try_get_matches().and_then(|m| Cli::from_arg_matches(&m)) {
             Ok(cli) => exit_code(run(&cli, catalog)),
             Err(error) => usage(&error, catalog),
         }

@@ -17,6 +17,8 @@ use crate::store::files;
 use crate::study::Summary;
 
 /// Refresh or check the generated parts of README.md and docs/
+///
+/// A generated part stands between a comment `made by: COMMAND` and a comment `end`, and is what the command prints.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench readme check\n  ssvm-bench readme refresh --file README.md")]
 pub struct ReadmeArgs {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::args::{SelectArgs, config_help};
 use super::run::{Executed, complete, execute};
 use super::terminal::{is_coloured, own_name, print_width, verbosity};
-use super::{data as data_command, interrupt, note, pages, print};
+use super::{data as data_command, interrupt, note, pages, print, say};
 use crate::dataset::{DataDir, Request};
 use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
@@ -16,6 +16,7 @@ use crate::render::tables;
 use crate::run::progress::Verbosity;
 use crate::store::folder;
 use crate::study::{Study, Summary};
+use crate::table;
 use crate::text::duration;
 
 /// The configs for the real data sets: on this machine, then in the paper's regime.
@@ -54,7 +55,7 @@ pub fn run(args: &ReproduceArgs, catalog: &dyn Catalog, data: &DataDir) -> anyho
     pages::warn(&results);
     let (page, drawn) = write_pages(&results, &out)?;
     let planned: u64 = reports.iter().map(|report| report.planned).sum();
-    print(&format!(
+    say(&format!(
         "\nreport   {}\nfigures  {} ({drawn} files)\nruns     {} ({planned} runs)\n",
         page.display(),
         out.join("figures").display(),
@@ -108,6 +109,8 @@ fn write_pages(results: &Study, out: &Path) -> anyhow::Result<(PathBuf, usize)> 
     let made = render::write_pages(results, &summary, out, &|page| own_name(page).into_owned(), &begin)?;
     pages::note_left_out(&made.left_out, results, &[]);
     let folder = shlex::try_quote(&out.to_string_lossy())?.into_owned();
-    print(&tables::opening(&summary, &folder, print_width(), is_coloured()))?;
+    // This command has one format.
+    let opening = tables::opening(&summary, &folder, print_width(), is_coloured());
+    print(&opening.replace(table::MORE, "a wider terminal"))?;
     Ok((made.report, made.files.len()))
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::args::{SelectArgs, TableOrJson, config_help};
-use super::terminal::same_command;
+use super::args::{FormatArgs, SelectArgs, config_help};
+use super::terminal::{print_width, same_command};
 use super::{cluster, dry_run, note, print};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
@@ -21,7 +21,8 @@ use crate::store::RunRecord;
 use crate::store::folder::{Contents, Folder, Store};
 use crate::store::manifest::{Manifest, PaperCosts};
 use crate::study::regime::regimes;
-use crate::table::Format;
+use crate::table::Kind::{Count, Seconds, Text};
+use crate::table::{Format, Table, cells};
 use crate::text::duration;
 use ssvm::clock::{ClockKind, OracleCost};
 
@@ -57,7 +58,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
     #[command(flatten)]
-    format: TableOrJson,
+    format: FormatArgs,
 }
 
 /// Executes what is missing and prints the outcome; an error when a run failed or was left out.
@@ -89,10 +90,25 @@ pub fn run(args: &RunArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Res
         _ => execute(experiments, options, catalog)?,
     };
     // Output for programs comes first: it is complete whatever is printed below.
-    if format == Format::Json {
-        reports.iter().try_for_each(|report| print(&(serde_json::to_string(report)? + "\n")))?;
+    match format {
+        // What is said below is the table.
+        Format::Table => {}
+        Format::Json => reports.iter().try_for_each(|report| print(&(serde_json::to_string(report)? + "\n")))?,
+        _ => print(&table(&reports).render(format, print_width(), &())?)?,
     }
     reports.iter().try_for_each(complete)
+}
+
+/// A row for each config.
+fn table(reports: &[Report]) -> Table {
+    let mut table = Table::new("", [("folder", Text), ("planned", Count), ("done before", Count), ("finished", Count)]);
+    table.widen(Count, ["failed"]);
+    table.widen(Seconds, ["time"]);
+    for report in reports {
+        let Report { out, planned, already, finished, failed, seconds, .. } = report;
+        table.push(cells![out, *planned, *already, *finished, failed.len(), *seconds]);
+    }
+    table
 }
 
 /// What a folder holds after its sessions, one report for each.

@@ -6,6 +6,8 @@ use super::print;
 use crate::store::files;
 
 /// Print completions for a shell
+///
+/// Put them where your shell looks for completions, or evaluate them in its start-up file.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  ssvm-bench completions bash > ~/.local/share/bash-completion/completions/ssvm-bench"
@@ -16,6 +18,8 @@ pub struct CompletionsArgs {
 }
 
 /// Write man pages, one per command
+///
+/// Prints the path of each page. The folder is created if it does not exist.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Example:\n  ssvm-bench man ~/.local/share/man/man1")]
 pub struct ManArgs {

@@ -9,15 +9,15 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
 
-use super::args::{TableOrJson, count, duration, pair, positive};
+use super::args::{FormatArgs, count, duration, pair, positive, seed, workers};
 use super::terminal::print_width;
-use super::{interrupt, note, print};
+use super::{interrupt, note, print, say};
 use crate::dataset::{DataDir, Loaded, Request, npy};
 use crate::experiment::catalog::Catalog;
 use crate::run::host;
 use crate::store::files;
-use crate::table::Format;
-use crate::text::{number, seconds, wrapped};
+use crate::table::{Cell, Format, Kind, Table};
+use crate::text::{number, seconds};
 use ssvm::clock::{ClockKind, Helpers, OracleCost, ReadingCost};
 use ssvm::drive::{Execution, Observer, Outcome, StopReason, TracePoint};
 use ssvm::settings::{Budget, Cadence, RunSettings, Until};
@@ -26,7 +26,8 @@ use ssvm::solver::SolverInfo;
 /// Run one solver on one data set and print its progress
 ///
 /// Prints a row per evaluation, then totals: why the run ended, where the time went, oracle latencies. `list solvers`
-/// and `list datasets` name what `-s`, `--set` and `-d` take. JSON is one object per evaluation, then a summary.
+/// and `list datasets` name what `-s`, `--set` and `-d` take. JSON is one object per evaluation, then a summary; csv,
+/// markdown and latex print the rows at the end, and the totals on standard error.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench solve -d usps-synth:n=1000 -s mp-bcfw --iterations 20\n  \
     ssvm-bench solve -d ocr-synth:n=100 -s mp-bcfw --set T=5 --set passes=3 --time 2s\n  \
@@ -42,7 +43,7 @@ pub struct SolveArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
     /// Seed of the order of the terms
-    #[arg(long, default_value_t = 1, value_name = "K")]
+    #[arg(long, default_value_t = 1, value_name = "K", value_parser = seed)]
     seed: u64,
     /// Stop after this many iterations [default: 50 when no limit is given]
     #[arg(long, value_name = "I", value_parser = count)]
@@ -51,7 +52,7 @@ pub struct SolveArgs {
     #[arg(long, value_name = "EPS", value_parser = positive, allow_negative_numbers = true)]
     gap: Option<f64>,
     /// Stop after this much solver time, such as 90s or 5m; a plain number is seconds
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     time: Option<f64>,
     /// Stop after this many exact oracle calls
     #[arg(long, value_name = "C", value_parser = count)]
@@ -75,13 +76,13 @@ pub struct SolveArgs {
     #[arg(long, value_name = "THETA", allow_negative_numbers = true)]
     pairwise_weight: Option<f64>,
     /// Threads for the oracle calls that a solver makes at one w (--set tau=N); their number does not change the result
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = workers)]
     threads: u16,
     /// Write the returned weights as NumPy f64 into a folder that exists; - is standard output
     #[arg(long, value_name = "W.npy")]
     save_weights: Option<PathBuf>,
     #[command(flatten)]
-    format: TableOrJson,
+    format: FormatArgs,
 }
 
 type ColumnText = fn(&TracePoint) -> String;
@@ -100,8 +101,11 @@ const COLUMNS: [(&str, usize, ColumnText); 10] = [
     ("proven", 8, |point| point.proven.to_string()),
 ];
 
+/// Columns of an exact oracle.
+const EXACT: usize = 8;
+
 /// The columns that a narrow terminal omits, in this order.
-const SPARE: [&str; 4] = ["planes", "passes", "proven", "oracle slack"];
+const SPARE: [&str; 6] = ["planes", "passes", "proven", "oracle slack", "dual", "oracle"];
 
 /// Prints evaluations as they come.
 struct Printer {
@@ -113,6 +117,8 @@ struct Printer {
     /// Places in [`COLUMNS`].
     columns: Vec<usize>,
     partial: bool,
+    /// The rows of a table that is printed at the end.
+    table: Table,
     /// The trace columns that have the same value in every evaluation.
     identity: serde_json::Value,
     error: Option<anyhow::Error>,
@@ -142,7 +148,11 @@ impl Printer {
 
 impl Observer for Printer {
     fn point(&mut self, point: &TracePoint) {
-        if self.format == Format::Table {
+        if !matches!(self.format, Format::Table | Format::Json) {
+            let columns = COLUMNS.iter().take(self.table.columns.len());
+            self.table.push(columns.map(|(_, _, value)| Cell::from(value(point))).collect());
+            self.partial |= point.partial;
+        } else if self.format == Format::Table {
             if self.certified.is_none() {
                 self.certified = Some(is_certified(self.exact, point, self.terms));
                 self.print(&self.row(None));
@@ -196,7 +206,7 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         clock,
         oracle_cost,
         threads,
-        format: TableOrJson { format },
+        format: FormatArgs { format },
         lambda,
         pairwise_weight,
         ..
@@ -216,9 +226,12 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     });
     let exact = problem.exact();
     let (columns, left_out) = columns(exact, print_width());
+    let mut table = Table::default();
+    table.widen(Kind::Values, COLUMNS.iter().take(if exact { EXACT } else { COLUMNS.len() }).map(|(name, ..)| *name));
+    let (format, terms) = (*format, n);
     let mut printer =
-        Printer { format: *format, exact, certified: None, terms: n, columns, partial: false, identity, error: None };
-    if *format == Format::Table && !left_out.is_empty() {
+        Printer { format, exact, certified: None, terms, columns, partial: false, table, identity, error: None };
+    if format == Format::Table && !left_out.is_empty() {
         note(&format!("the terminal is too narrow for: {}", left_out.join(", ")));
     }
     let count = usize::from(*threads) - 1;
@@ -238,16 +251,20 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     if outcome.stop == StopReason::Cancelled {
         anyhow::bail!(STOPPED);
     }
-    printer.print(&match format {
-        Format::Table => {
-            let mut text = summary_text(&outcome, ReadingCost::of_call(*clock, *oracle_cost), exact, n);
-            if printer.partial {
-                text += "\niteration N+: evaluated inside the iteration after N";
-            }
-            text.lines().map(|line| wrapped(line, print_width(), 0)).collect::<String>().trim_end().to_owned()
+    let mut summary = summary_text(&outcome, ReadingCost::of_call(*clock, *oracle_cost), exact, n);
+    if printer.partial {
+        summary += "\niteration N+: evaluated inside the iteration after N";
+    }
+    let printed = match format {
+        Format::Table => say(&summary),
+        Format::Json => print(&format!("{}\n", summary_json(args, &dataset, &outcome))),
+        _ => {
+            note(&summary);
+            print(&printer.table.render(format, print_width(), &())?)
         }
-        _ => summary_json(args, &dataset, &outcome).to_string(),
-    });
+    };
+    // Also then the weights are saved.
+    printer.error = printer.error.or(printed.err());
     outcome.notes.iter().for_each(|text| note(&format!("warning: {text}")));
     if args.gap.is_some() && outcome.points.last().is_some_and(|point| !point.has_dual()) {
         note(&format!("note: {solver} has no dual, so its gap is not known and --gap cannot end its run"));
@@ -265,7 +282,7 @@ fn is_certified(exact: bool, point: &TracePoint, terms: u64) -> bool {
 
 /// The columns that fit into this width, and the names of those that do not.
 fn columns(exact: bool, width: usize) -> (Vec<usize>, Vec<&'static str>) {
-    let mut columns: Vec<usize> = (0..if exact { 8 } else { COLUMNS.len() }).collect();
+    let mut columns: Vec<usize> = (0..if exact { EXACT } else { COLUMNS.len() }).collect();
     let mut left_out = Vec::new();
     for name in SPARE {
         if columns.iter().map(|at| COLUMNS[*at].1 + 1).sum::<usize>() > width + 1 {

@@ -4,15 +4,17 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::Context as _;
 use clap::ColorChoice;
 
+use super::readme;
 use crate::run::progress::Verbosity;
 use crate::store::files;
-use crate::text::{printable, printable_in_color, shortened};
+use crate::text::{columns, fitted, printable, printable_in_color, shortened};
 
 /// What this program is called in its texts; [`own_name`] puts the name of a caller's program in its place.
 pub const NAME: &str = "ssvm-bench";
@@ -53,12 +55,12 @@ pub fn color_choice() -> ColorChoice {
 
 /// Whether what is printed to stdout is coloured.
 pub fn is_coloured() -> bool {
-    wants_colour(std::io::stdout().is_terminal())
+    wants_colour(choices().color, std::io::stdout().is_terminal())
 }
 
-fn wants_colour(terminal: bool) -> bool {
+fn wants_colour(choice: ColorChoice, terminal: bool) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    match choices().color {
+    match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => {
@@ -103,7 +105,8 @@ pub fn same_command() -> String {
     format!("{NAME} {}", shlex::try_join(words).unwrap_or_default())
 }
 
-/// Prints lines to stderr, shortened to a readable length, and only errors and warnings when quiet. A closed stderr is not an error.
+/// Prints lines to stderr, wrapped and shortened to a readable length, and only errors and warnings when quiet. A closed stderr is
+/// not an error.
 pub fn note(text: &str) {
     const LONGEST: usize = 2000;
     let level = ["error: ", "warning: "].into_iter().find(|level| text.starts_with(level));
@@ -112,8 +115,10 @@ pub fn note(text: &str) {
     }
     let text = own_name(text);
     let lines: Vec<Cow<'_, str>> = text.lines().map(|line| shortened(line, LONGEST)).collect();
-    let text = printable(&lines.join("\n")).into_owned();
-    let text = match level.filter(|_| wants_colour(std::io::stderr().is_terminal())) {
+    // The program that makes pages joins no lines.
+    let width = if readme::publishing() { usize::MAX } else { columns(std::io::stderr()) };
+    let text = fitted(&printable(&lines.join("\n")), width);
+    let text = match level.filter(|_| wants_colour(choices().color, std::io::stderr().is_terminal())) {
         Some(level) => {
             let colour = if level == "error: " { 31 } else { 33 };
             let word = level.trim_end();
@@ -121,7 +126,7 @@ pub fn note(text: &str) {
         }
         None => text,
     };
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// Prints text to stdout, or to stderr if an output (`-`) goes to stdout. No other function writes text to stdout.
@@ -136,6 +141,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     written.context(NO_OUTPUT)
 }
 
+/// Prints text for people: no line is wider than the terminal.
+pub fn say(text: &str) -> anyhow::Result<()> {
+    print(&fitted(&own_name(text), print_width()))
+}
+
 /// The name of a file that was written, unless it is standard output.
 pub fn print_path(path: &Path) -> anyhow::Result<()> {
     if files::standard_output_is_taken() { Ok(()) } else { print(&format!("{}\n", path.display())) }
@@ -143,14 +153,20 @@ pub fn print_path(path: &Path) -> anyhow::Result<()> {
 
 /// Prints the output of clap: an error, or the requested help or version.
 pub fn print_usage(error: &clap::Error) -> anyhow::Result<()> {
-    error.print().and_then(|()| std::io::stdout().flush()).context(NO_OUTPUT)
+    fn shown(error: &clap::Error, mut stream: impl Write + IsTerminal + AsFd) -> std::io::Result<()> {
+        let text = error.render();
+        let coloured = wants_colour(color_choice(), stream.is_terminal());
+        let text = if coloured { text.ansi().to_string() } else { text.to_string() };
+        stream.write_all(fitted(&text, columns(&stream)).as_bytes())?;
+        stream.flush()
+    }
+    let printed = if error.use_stderr() { shown(error, std::io::stderr()) } else { shown(error, std::io::stdout()) };
+    printed.context(NO_OUTPUT)
 }
 
-/// Columns that printed lines may have: those of the terminal, or of `COLUMNS` where output goes elsewhere.
+/// Columns that printed lines may have.
 pub fn print_width() -> usize {
-    let given = || std::env::var("COLUMNS").ok()?.parse().ok();
-    let width = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
-    width.or_else(given).unwrap_or(100).max(60)
+    columns(std::io::stdout())
 }
 
 #[cfg(test)]

@@ -46,6 +46,8 @@ pub enum Error {
 pub enum ArgumentError {
     #[error("unknown parameter '{part}'; {known}{near}")]
     Unknown { part: String, near: String, known: String },
+    #[error("parameter '{0}' has no value; write {0}=VALUE")]
+    NoValue(String),
     #[error("parameter '{0}' is given twice")]
     Twice(String),
     #[error("parameter '{key}={value}' must be {expected}")]
@@ -62,6 +64,9 @@ impl ArgumentError {
         let mut seen = Vec::new();
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let key = part.split_once('=').map_or("", |(key, _)| key);
+            if keys.contains(&part) {
+                return Err(Self::NoValue(part.to_owned()));
+            }
             if !keys.contains(&key) {
                 let near = nearest(if key.is_empty() { part } else { key }, keys.iter().copied());
                 let known =

@@ -1,11 +1,13 @@
 //! Progress of a preparation on stderr: one line at the start, and after a second a bar on a terminal or plain lines
 //! elsewhere.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::text::to_stderr;
 
 /// Work shorter than this shows no progress.
 const SILENT: Duration = Duration::from_secs(1);
@@ -27,7 +29,7 @@ impl Notice {
     pub fn new(set: &str) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{msg:10} {bar:30} {pos}/{len} images, {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template("{msg:10} {wide_bar} {pos}/{len} images, {eta} left") {
             bar.set_style(style);
         }
         bar.set_message(set.to_owned());
@@ -39,7 +41,7 @@ impl Notice {
     pub fn show(&self, done: usize, total: usize) {
         if done == 0 {
             self.bar.set_length(total as u64);
-            say(&format!("{}: preparing {total} images", self.set));
+            to_stderr(&format!("{}: preparing {total} images", self.set));
         }
         self.bar.set_position(done as u64);
         let Ok(mut due) = self.due.lock() else { return };
@@ -49,7 +51,7 @@ impl Notice {
                 self.bar.set_draw_target(ProgressDrawTarget::stderr());
             }
         } else if let Some(line) = plain_line(&mut due, elapsed, done, total) {
-            say(&format!("{}: {line}", self.set));
+            to_stderr(&format!("{}: {line}", self.set));
         }
     }
 }
@@ -58,11 +60,6 @@ impl Drop for Notice {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// Prints a line. A closed stderr is not an error.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// The line to show after this time, if one is due.

@@ -130,8 +130,11 @@ impl Plan {
         if plan.sets.is_empty() && plan.pending.is_empty() {
             let cells: Vec<String> = experiment.only.iter().map(ToString::to_string).collect();
             let known: Vec<String> = experiment.solvers.iter().map(ToString::to_string).collect();
-            let (cells, known) = (cells.join(", "), known.join(", "));
-            let message = format!("--only {cells} matches no DATASET/SOLVER of this config; its solvers are {known}");
+            let sets: Vec<&str> = experiment.datasets.iter().map(|spec| spec.name.as_str()).collect();
+            let (cells, sets, known) = (cells.join(", "), sets.join(", "), known.join(", "));
+            let message = format!(
+                "--only '{cells}' matches no DATASET/SOLVER of this config; its data sets are {sets}; its solvers are {known}"
+            );
             return Err(Error::file(&experiment.path, message));
         }
         plan.list_runs(experiment, catalog)?;

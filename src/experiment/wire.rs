@@ -226,7 +226,7 @@ impl<'a> Source<'a> {
             let valid: Vec<&str> = quoted.collect();
             let near = nearest(key, valid.iter().copied());
             let list = if near.is_empty() { "; valid here:" } else { " Valid here:" };
-            return format!("unknown key `{key}`{near}{list} {}", valid.join(", "));
+            return format!("unknown key '{key}'{near}{list} {}", valid.join(", "));
         }
         if message.starts_with("missing field") {
             return format!("the key `{}` is missing", quoted.next().unwrap_or_default());

@@ -59,6 +59,17 @@ pub fn github_benchmark(findings: &[Finding]) -> String {
     pretty(&Value::Array(entries.collect()))
 }
 
+/// All findings, and a remark on them.
+pub fn values(findings: &[Finding], remark: Option<&str>) -> Value {
+    let one = |finding: &Finding| {
+        let Finding { cell, metric, unit, old, new, ratio, judgement, note, .. } = finding;
+        let verdict = judgement.word().to_lowercase();
+        json!({ "cell": cell.to_string(), "metric": metric, "unit": unit, "old": old, "new": new, "ratio": ratio,
+            "verdict": verdict, "note": note })
+    };
+    json!({ "findings": findings.iter().map(one).collect::<Vec<_>>(), "remark": remark })
+}
+
 /// Bencher Metric Format: benchmark → measure → value, lower_value, upper_value.
 pub fn bencher(findings: &[Finding]) -> String {
     let mut benchmarks = Map::new();

@@ -72,6 +72,8 @@ impl Workload {
     /// Runs the workload with a build of this program; its summary is the last line of `solve --format json`.
     pub fn run(&self, program: &Path) -> Result<WorkDone> {
         let mut command = Command::new(program);
+        // Its message becomes part of an error, which is wrapped once.
+        command.env("COLUMNS", "10000");
         command.args(self.arguments());
         let text = output(command, program)?;
         let line = text.lines().last().unwrap_or_default();

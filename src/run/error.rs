@@ -36,7 +36,9 @@ pub enum Error {
     NotInstalled { program: &'static str },
     #[error("cannot start {program}: {reason}")]
     NotStarted { program: &'static str, reason: io::Error },
-    #[error("{program} failed ({status}): {reason}")]
+    #[error(
+        "{program} failed ({status}): {reason}; check that the cluster is up and that {program} works on this machine"
+    )]
     ProgramFailed { program: &'static str, status: ExitStatus, reason: String },
     #[error("{program} did not answer within {seconds} s; check that the cluster is up, then try again")]
     NoAnswer { program: &'static str, seconds: u64 },

@@ -1,13 +1,13 @@
 //! Progress of a batch on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet. Used by the scheduling
 //! thread only, never inside a timed loop.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::store::{RunRecord, Status};
-use crate::text::{duration, printable};
+use crate::text::{duration, printable, to_stderr};
 
 /// How much to print.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,12 +119,10 @@ impl BatchProgress {
 
     /// Prints a line at this level.
     pub fn say(&self, level: Verbosity, text: impl AsRef<str>) {
-        let text = printable(text.as_ref());
         match &self.bar {
             _ if self.verbosity < level => {}
-            Some(bar) => bar.println(text),
-            // A closed stderr must not end the runs.
-            None => drop(writeln!(std::io::stderr(), "{text}")),
+            Some(bar) => bar.suspend(|| to_stderr(text.as_ref())),
+            None => to_stderr(text.as_ref()),
         }
     }
 }

@@ -12,5 +12,12 @@ pub mod sessions;
 mod small;
 pub mod trials;
 
+/// A call of the program whose lines are so long that no text is wrapped.
+pub fn program() -> std::process::Command {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    command.env("COLUMNS", "1000");
+    command
+}
+
 #[allow(unused_imports)] // each target uses its own part
 pub use small::*;

@@ -45,7 +45,7 @@ fn dataset(options: &str, arguments: &str) -> String {
 }
 
 fn bench(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut command = crate::common::program();
     command.args(arguments).env("PYTHONPATH", PACKAGE).output().expect("the program starts")
 }
 
@@ -316,7 +316,7 @@ fn solve_ends_with_a_plain_message() {
         ("oracle:", "no program is named"),
         ("oracle:/no/such/file", "there is no such file"),
         ("oracle:no-such-program-anywhere x", "it is in no folder of $PATH"),
-        ("oracle:sh,limt=3", "did you mean `limit`?"),
+        ("oracle:sh,limt=3", "did you mean 'limit'?"),
         ("oracle:sh 'x", "is not closed"),
     ] {
         let output = bench(&["solve", "--dataset", name, "--solver", "bcfw"]);
@@ -507,12 +507,8 @@ fn everything_works_with_a_program() {
 }
 
 fn interrupted(arguments: &[&str], tag: &str) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"))
-        .args(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child =
+        crate::common::program().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_mins(1);
     while running(&[tag, "serve hang"]).len() < 2 {
         assert!(Instant::now() < deadline, "the program did not start");

@@ -131,7 +131,7 @@ pub const BAD_HELLOS: &[(&str, &str)] = &[
     ("hello-die", "exit code 6"),
     ("hello-no-d", "no line 'd'"),
     ("hello-n", "number of terms"),
-    ("hello-key", "did you mean `lambda`?"),
+    ("hello-key", "did you mean 'lambda'?"),
     ("hello-error", "reported an error when asked for its handshake: no such data"),
     ("hello-text", "numbers as text are no longer read"),
     ("hello-silent", "numbers as text are no longer read"),

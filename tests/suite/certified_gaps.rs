@@ -1,6 +1,5 @@
 //! Gaps of problems whose oracle is not exact: no plane below the truth's, bounds that hold, runs that stop on them only.
 
-use std::process::Command;
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
@@ -277,7 +276,7 @@ fn exact_problems_have_no_slack() {
 #[test]
 fn solve_says_which_gap_it_shows() {
     let solve = |dataset: &str, format: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"))
+        let output = crate::common::program()
             .args(["solve", "--dataset", dataset, "--solver", "mp-bcfw", "--iterations", "3", "--clock", "virtual"])
             .args(["--format", format])
             .output()

@@ -278,6 +278,7 @@ fn results(config: &str) -> (tempfile::TempDir, PathBuf) {
 
 fn program() -> Command {
     let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+    command.env("COLUMNS", "1000");
     command.env_remove("GITHUB_STEP_SUMMARY");
     command
 }

@@ -1,13 +1,11 @@
 //! The command line as people and programs meet it: exit codes, help, JSON lines, saved weights.
 
-use std::process::Command;
-
 use serde_json::Value;
 use ssvm_bench::experiment::Experiment;
 use ssvm_bench::{Catalog, Harness};
 
 fn bench(arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_ssvm-bench")).args(arguments).output().expect("the program starts");
+    let output = crate::common::program().args(arguments).output().expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code().expect("an exit code"), text(&output.stdout), text(&output.stderr))
 }
@@ -48,7 +46,7 @@ fn former_names_say_what_replaced_them() {
 #[test]
 fn bad_arguments_end_with_one_and_say_why() {
     for (arguments, expected) in [
-        (vec!["solve", "--dataset", "uspz", "--solver", "bcfw"], "did you mean `usps`?"),
+        (vec!["solve", "--dataset", "uspz", "--solver", "bcfw"], "did you mean 'usps'?"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfv"], "unknown solver 'bcfv'"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--gap=-1"], "must be a positive number"),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--evaluate", "at:5,2"], "increasing"),
@@ -60,11 +58,11 @@ fn bad_arguments_end_with_one_and_say_why() {
         (vec!["solve", "--dataset", "usps", "--solver", "bcfw", "--data-dir", "/nowhere"], "/nowhere"),
         (
             vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--set", "order=uniform"],
-            "'fw' has no parameters: `order` belongs to bcfw, bcfw-avg, mp-bcfw, mp-bcfw-avg",
+            "'fw' has no parameters: 'order' belongs to bcfw, bcfw-avg, mp-bcfw, mp-bcfw-avg",
         ),
         (
             vec!["solve", "--dataset", "usps-synth", "--solver", "bcfw", "--set", "N=5"],
-            "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg",
+            "'bcfw' has only order, tau, lanes: 'N' belongs to mp-bcfw, mp-bcfw-avg",
         ),
         (vec!["solve", "--dataset", "usps-synth", "--solver", "mp-bcfw", "--set", "N=0"], "set M = 0 as well"),
         (
@@ -75,7 +73,7 @@ fn bad_arguments_end_with_one_and_say_why() {
         (vec!["solve", "--dataset", "usps-synth:n=9", "--solver", "bcfw", "--threads", "0"], "--threads"),
         (
             vec!["run", "--dry-run", "smoke", "--only", "usps/*"],
-            "--only usps/* matches no DATASET/SOLVER of this config",
+            "--only 'usps/*' matches no DATASET/SOLVER of this config",
         ),
         (
             vec!["solve", "--dataset", "usps-synth", "--solver", "fw", "--until", "all", "--iterations", "3"],
@@ -343,7 +341,7 @@ fn a_signal_ends_the_split_of_a_plan() {
     let config = "name = \"long\"\nclock = \"wall\"\noracle_cost = \"paper\"\n[budget]\ntime_s = 15\n\
         [[dataset]]\nname = \"usps-synth:n=150\"\n[[solver]]\nname = \"bcfw\"\n";
     std::fs::write(dir.path().join("long.toml"), config).unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut command = crate::common::program();
     command.args(["cluster", "plan", "long.toml", "--out", "out", "--shards", "2", "--write"]).current_dir(dir.path());
     let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(3));

@@ -11,7 +11,11 @@ pub fn example(name: &str) -> PathBuf {
 }
 
 fn run(name: &str, arguments: &[&str]) -> Output {
-    let output = Command::new(example(name)).args(arguments).output().expect("cargo test builds the examples");
+    let output = Command::new(example(name))
+        .env("COLUMNS", "1000")
+        .args(arguments)
+        .output()
+        .expect("cargo test builds the examples");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{name} {arguments:?}:\n{errors}");
     output
@@ -60,7 +64,7 @@ fn a_solver_of_another_crate_is_one_among_the_rows() {
         .expect("it starts");
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1));
-    assert!(errors.contains("`keep` belongs to") && errors.contains("bcfw-zigzag"), "{errors}");
+    assert!(errors.contains("'keep' belongs to") && errors.contains("bcfw-zigzag"), "{errors}");
 }
 
 #[test]
@@ -86,7 +90,7 @@ fn help_examples(path: &[&str]) -> Vec<String> {
 }
 
 fn program(words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut command = crate::common::program();
     command.args(words).env_remove("GITHUB_STEP_SUMMARY").env_remove("SSVM_DATA");
     command
 }
@@ -99,13 +103,13 @@ const NEEDS: [&str; 19] = [
     "ssvm-bench reproduce$",
     "reproduce quick",
     "data fetch",
-    "data check usps",
+    "data check",
     "data prepare",
     "data show",
     "oracle:./segment",
     "oracle:python3",
     "cluster submit league",
-    "--against target",
+    "--against",
     "run paper",
     "readme",
     "completions",

@@ -89,7 +89,7 @@ fn commands_on_a_folder() {
     let dir = tempfile::tempdir().unwrap();
     let results = dir.path();
     let command = |name: &str, extra: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         let out = command.arg(name).arg(results).args(extra).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         (out.status.code(), text(&out.stdout), text(&out.stderr))

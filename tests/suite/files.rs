@@ -146,7 +146,7 @@ fn official_usps_layout_is_checked() {
 fn unknown_names_are_explained() {
     let dir = DataDir::resolve(None);
     let message = |name: &str| open(name, &dir).expect_err("unknown");
-    assert!(message("usp-synth").contains("did you mean `usps-synth`?"));
+    assert!(message("usp-synth").contains("did you mean 'usps-synth'?"));
     assert!(message("usps-synth:m=3").contains("known: n, size, seed"));
     assert!(message("usps-synth:n=0").contains("must be a whole number from 1 to"));
     assert!(message("libsvm:").contains("needs a path"));

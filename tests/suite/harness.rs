@@ -168,7 +168,7 @@ fn a_refused_config_leaves_no_folder() {
     let dir = tempfile::tempdir().unwrap();
     let (config, out) = (dir.path().join("test.toml"), dir.path().join("out"));
     std::fs::write(&config, CONFIG.replace("stanford-synth:n=3", "stanford-sinth:n=3")).unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut command = crate::common::program();
     let output = command.arg("run").arg(&config).arg("--out").arg(&out).output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && message.contains("test.toml:17: unknown data set"), "{message}");
@@ -446,7 +446,7 @@ fn the_plan_is_printed_before_and_after() {
     let config = dir.path().join("test.toml");
     std::fs::write(&config, CONFIG.replace("[[solver]]\nname = \"bcfw-avg\"\n", "")).unwrap();
     let call = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         command.args(arguments).arg(&config).arg("--out").arg(dir.path().join("out"));
         let output = command.args(["--jobs", "2"]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -477,7 +477,7 @@ fn the_plan_is_printed_before_and_after() {
 fn reproduce_decodes_every_record_at_most_once() {
     let dir = tempfile::tempdir().unwrap();
     let decoded = |configs: &[&str]| -> usize {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         command.current_dir(dir.path()).args(["reproduce", "--verbose", "--out", "out", "--jobs", "1"]);
         for config in configs {
             command.arg(config);

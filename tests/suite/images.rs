@@ -273,6 +273,7 @@ fn the_program_lists_prepares_and_draws() {
     tiny_horses(&dir.path().join("data/weizmann_horses"));
     let program = || {
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+        command.env("COLUMNS", "1000");
         command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", dir.path().join("cache"));
         command.args(["--accept-data", "data"]);
         command
@@ -303,6 +304,7 @@ fn the_program_lists_prepares_and_draws() {
     assert_eq!(prepared(), false);
     let solve = || {
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+        command.env("COLUMNS", "1000");
         command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", dir.path().join("on demand"));
         let output =
             command.args(["solve", "--dataset", "horses~accepted", "--solver", "bcfw", "--iterations", "1"]).output();
@@ -343,7 +345,7 @@ fn the_program_lists_prepares_and_draws() {
         (&["show", "horses", "0", "--output", "x.png", "--weights", "short.npy"], "ends after"),
         (&["show", "horses", "0", "--output", "x.png", "--weights", "none.npy"], "none.npy"),
         (&["prepare", "horse"], "not an image set"),
-        (&["check", "hosres"], "did you mean `horses`?"),
+        (&["check", "hosres"], "did you mean 'horses'?"),
         (&["check", "ocr"], "letter.data.gz"),
         (&["prepare", "horses", "stanford", "--output", "x.npz"], "--output takes one data set"),
     ] {
@@ -364,6 +366,7 @@ fn planning_prepares_no_images_and_says_what_a_run_will() {
     let cache = dir.path().join("cache");
     let program = |arguments: &[&str]| {
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+        command.env("COLUMNS", "1000");
         command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", &cache);
         let output = command.args(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

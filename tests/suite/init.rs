@@ -8,7 +8,7 @@ use ssvm_bench::experiment::{Experiment, Plan};
 use ssvm_bench::{Catalog, DataDir, Harness, SolverInfo, SolverTable};
 
 fn init(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ssvm-bench")).arg("init").args(arguments).output().expect("the program starts")
+    crate::common::program().arg("init").args(arguments).output().expect("the program starts")
 }
 
 fn written(arguments: &[&str]) -> String {
@@ -83,8 +83,8 @@ fn a_config_has_the_data_and_solvers_that_were_asked_for() {
     assert_eq!((names, solvers(&experiment)), (vec!["ocr-synth:n=5", SMALL], vec!["mp-bcfw"]));
     assert!(refused(&[file]).contains("replace it with --force"));
     for (arguments, expected) in [
-        (["-d", "uspz"], "did you mean `usps`?"),
-        (["-s", "bcwf"], "did you mean `bcfw`?"),
+        (["-d", "uspz"], "did you mean 'usps'?"),
+        (["-s", "bcwf"], "did you mean 'bcfw'?"),
         (["-d", "libsvm:no"], "no"),
     ] {
         let errors = refused(&[&[file, "--force"], &arguments[..]].concat());

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 use crate::common::hand;
@@ -104,7 +103,7 @@ fn many_records_on_a_page() {
 }
 
 fn solve(dir: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_ssvm-bench")).args(arguments).current_dir(dir).output().unwrap();
+    let output = crate::common::program().args(arguments).current_dir(dir).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -42,5 +42,6 @@ mod settings;
 mod shard;
 mod snapshot;
 mod supply;
+mod terminal;
 mod twins;
 mod verdicts;

@@ -286,7 +286,7 @@ fn every_lambda_has_the_paper_s_cost_of_its_own() {
         );
         let config = dir.path().join("c.toml");
         std::fs::write(&config, text).unwrap();
-        let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut run = crate::common::program();
         let output = run.arg("run").arg(&config).arg("--out").arg(dir.path().join("out")).output().unwrap();
         let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert!(told.contains("the paper's oracle cost on the virtual clock is"), "λ = {lambda}: {told}");
@@ -317,7 +317,7 @@ fn nothing_is_solved_for_a_folder_in_which_another_session_works() {
     let (config, out) = (dir.path().join("c.toml"), dir.path().join("out"));
     std::fs::write(&config, text).unwrap();
     let (_, _lock) = ssvm_bench::store::folder::Store::create(&out).unwrap();
-    let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut run = crate::common::program();
     let output = run.arg("run").arg(&config).arg("--out").arg(&out).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{errors}");
@@ -336,7 +336,8 @@ fn planning_solves_no_cost_and_says_that_the_first_run_does() {
     let program = |command: &str| {
         let program = env!("CARGO_BIN_EXE_ssvm-bench");
         let mut run = std::process::Command::new(program);
-        let output = run.args(command.split(' ')).arg(&config).arg("--out").arg(&out).output().unwrap();
+        let output =
+            run.env("COLUMNS", "1000").args(command.split(' ')).arg(&config).arg("--out").arg(&out).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     };

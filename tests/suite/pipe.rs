@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, PipeWriter, Write};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use crate::common::hand;
 use ssvm_bench::store::folder::{Folder, Store};
@@ -17,7 +17,7 @@ fn closed() -> PipeWriter {
 
 /// The program without a reader of its standard output, so that every write to it fails.
 fn unread(arguments: &[&str], dir: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut command = crate::common::program();
     command.args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(closed()).stderr(Stdio::piped());
     command.spawn().unwrap().wait_with_output().unwrap()
 }
@@ -60,7 +60,7 @@ fn closed_messages_change_no_exit_code() {
     for (arguments, code) in
         [(&["run", "--dry-run", "smoke"][..], 0), (&["show", "nowhere", "claims"], 1), (&["no-such"], 1)]
     {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         command.args(arguments).current_dir(dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(closed());
         assert_eq!(command.status().unwrap().code(), Some(code), "{arguments:?}");
     }

@@ -39,7 +39,12 @@ fn page_of(dir: &Path, results: &str, body: &str) {
 }
 
 fn readme(dir: &Path, action: &str) -> assert_cmd::assert::Assert {
-    Command::cargo_bin("ssvm-bench").unwrap().current_dir(dir).args(["readme", action, "--file", "page.md"]).assert()
+    Command::cargo_bin("ssvm-bench")
+        .unwrap()
+        .env("COLUMNS", "1000")
+        .current_dir(dir)
+        .args(["readme", action, "--file", "page.md"])
+        .assert()
 }
 
 fn stderr(assert: &assert_cmd::assert::Assert) -> String {

@@ -1,7 +1,7 @@
 //! Without AVX2: the program with its kernels forced to plain arrays gives the same bits, solver by solver.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use ssvm_bench::store::folder::{Folder, Store};
 use ssvm_bench::{Catalog, Harness, TracePoint};
@@ -26,7 +26,7 @@ name = "*"
 /// Cell and evaluations of every run, without what a machine measures.
 fn evaluations(dir: &Path, scalar: bool) -> Vec<(String, Vec<TracePoint>)> {
     let out = dir.join(format!("scalar-{scalar}"));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut command = crate::common::program();
     command.args(["run", "--quiet"]).arg(dir.join("config.toml")).arg("--out").arg(&out);
     command.stdout(Stdio::null()).env_remove("SSVM_SCALAR");
     if scalar {

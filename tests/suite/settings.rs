@@ -1,7 +1,6 @@
 //! Two settings of one solver in one folder: gates, comparisons, `--only` and the pages tell them apart by name.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const CONFIG: &str = "name = 'two'\nrepeats = 2\nclock = 'virtual'\n[budget]\niterations = 8\n\
     [[dataset]]\nname = 'usps-synth:n=30'\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n\
@@ -10,7 +9,7 @@ const CONFIG: &str = "name = 'two'\nrepeats = 2\nclock = 'virtual'\n[budget]\nit
 const OTHER: &str = "usps-synth:n=30/mp-bcfw (T=1, passes=2)";
 
 fn bench(arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut command = crate::common::program();
     let output = command
         .env_remove("GITHUB_STEP_SUMMARY")
         .env("COLUMNS", "1000")

@@ -52,7 +52,7 @@ impl Bench {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         command.args(arguments).current_dir(self.dir.path()).stdin(Stdio::null());
         command
     }

@@ -511,9 +511,38 @@ fn pin_comparison(snapshot: &mut Snapshot, bench: &Bench, name: &str, [old, new]
     snapshot.add(&format!("{name}.json"), pretty(&values));
 }
 
+/// Commands with tables, notes or errors in terminals of two widths.
+fn pin_terminal(snapshot: &mut Snapshot, bench: &mut Bench) {
+    const COMMANDS: [(&str, &str); 14] = [
+        ("advise", "advise --results a/summary.json -d ocr-synth --oracle-cost 5"),
+        ("compare", "compare b c"),
+        ("dry_run", "run c.toml --out new --dry-run --jobs 2"),
+        ("plan", "cluster plan c.toml --out new --shards 2 --jobs 2 --only 'usps*'"),
+        ("list_solvers", "list solvers"),
+        ("list_solver", "list solvers mp-bcfw"),
+        ("list_datasets", "list datasets"),
+        ("list_configs", "list configs"),
+        ("list_claims", "list claims"),
+        ("list_figures", "list figures"),
+        ("data_list", "data list --data-dir none"),
+        ("unknown_solver", "solve -d usps-synth:n=50 -s nope"),
+        ("unknown_config", "run nope.toml"),
+        ("no_value", "advise -d usps-synth"),
+    ];
+    for columns in ["80", "120"] {
+        bench.environment = vec![("COLUMNS", columns)];
+        for (name, line) in COMMANDS {
+            let words = shlex::split(line).expect("closed quotes");
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            snapshot.add(&format!("terminal.{name}.{columns}.txt"), bench.says_all(&words));
+        }
+    }
+    bench.environment = Vec::new();
+}
+
 #[test]
 fn every_solver_on_every_family_at_several_oracle_costs() {
-    let bench = Bench::new();
+    let mut bench = Bench::new();
     let config = fixture("snapshot.toml");
     fs::write(bench.path("a.toml"), &config).unwrap();
     bench.says(&["reproduce", "a.toml", "--out", "a", "--quiet", "--jobs", "2"]);
@@ -584,6 +613,7 @@ fn every_solver_on_every_family_at_several_oracle_costs() {
     run("a.toml", "b", &["usps*/*bcfw", "usps*/bcfw (*", "ocr*/*bcfw", "horseseg*/*bcfw"]);
     run("c.toml", "c", &["usps*/*bcfw", "usps*/bcfw (*", "ocr*/*bcfw"]);
     pin_comparison(&mut snapshot, &bench, "compare", ["b", "c"]);
+    pin_terminal(&mut snapshot, &mut bench);
     snapshot.check();
 }
 

@@ -101,7 +101,12 @@ impl Cluster {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         let path = format!("{}:{}", self.path("fake").display(), std::env::var("PATH").unwrap());
-        command.current_dir(self.dir.path()).env("FAKE", self.path("fake")).env("PATH", path).stdin(Stdio::null());
+        command
+            .env("COLUMNS", "1000")
+            .current_dir(self.dir.path())
+            .env("FAKE", self.path("fake"))
+            .env("PATH", path)
+            .stdin(Stdio::null());
         command
     }
 
@@ -345,7 +350,7 @@ fn every_shard_has_one_state() {
     assert_eq!(status::due(&shards), [3, 4, 8]);
     let summary = status::summary(&shards);
     assert!(summary.starts_with("8 shards: 1 done, 1 running, 3 pending, 2 failed, 1 open; 4 of 16 runs"), "{summary}");
-    let table = status::table(&shards, false, 100);
+    let table = status::table(&shards, false).text(100);
     assert!(table.contains("\n2,6-7  pending   1/6"), "{table}");
     // The queue cannot be asked: what failed is known, what runs is not.
     let shards = status::shards(&lists, &found, &jobs, None, |_, _| None, 1000);

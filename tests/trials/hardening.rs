@@ -30,7 +30,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn command(dir: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut command = crate::common::program();
     // The real data, where it exists, must not be written to.
     command.env_remove("SSVM_DATA");
     command.args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

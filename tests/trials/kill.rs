@@ -49,7 +49,7 @@ impl Bench {
     }
 
     fn command(&self, out: &Path) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         command.args(["run", "--jobs", "2"]).arg(self.dir.path().join("config.toml")).arg("--out").arg(out);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
@@ -162,7 +162,7 @@ fn kills_of_other_commands_leave_whole_files() {
     for (what, file, arguments) in commands {
         let file = dir.join(file);
         let command = || {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+            let mut command = crate::common::program();
             command.args(arguments).current_dir(dir).stdout(Stdio::null()).stderr(Stdio::null());
             command
         };
@@ -217,7 +217,7 @@ fn kills_of_merge_leave_whole_runs() {
     let whole = bench.finished();
     let merged = Bench::new(CONFIG);
     let command = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         command.args(["cluster", "merge"]).arg(bench.out()).arg("--out").arg(merged.out());
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command

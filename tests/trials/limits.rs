@@ -230,7 +230,7 @@ fn a_signal_is_an_error_and_files_stay() -> Result<(), Skipped> {
     let weights = dir.path().join("w.npy");
     fs::write(&weights, "years of work").unwrap();
     let solve = |dataset: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         command.args(["solve", "--dataset", dataset, "--solver", "bcfw", "--iterations", "1000000000"]);
         command.args(["--save-weights", "w.npy"]).current_dir(dir.path());
         command
@@ -272,7 +272,7 @@ fn messages_have_a_length_that_can_be_read() {
         format!("{TINY}{long}"),
     ] {
         let dir = folder(&config);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         let output = command.args(["run", "--dry-run", "c.toml"]).current_dir(dir.path()).output().unwrap();
         let message = errors(&output);
         assert_eq!(output.status.code(), Some(1));
@@ -288,7 +288,7 @@ fn a_pipe_without_a_writer_ends_the_program() -> Result<(), Skipped> {
         trials::named_pipe(&dir.path().join(name));
     }
     let start = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+        let mut command = crate::common::program();
         command.args(arguments).current_dir(dir.path()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };

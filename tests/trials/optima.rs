@@ -314,6 +314,7 @@ fn a_damaged_store_is_an_error_with_its_line() {
 
 fn command(store: &Path, arguments: &[&str]) -> std::process::Output {
     let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+    command.env("COLUMNS", "1000");
     command.args(["data", "optimum", "usps-synth:n=30"]).args(arguments).arg("--store").arg(store).output().unwrap()
 }
 
@@ -347,6 +348,7 @@ fn a_bracket_wider_than_asked_is_told_by_the_exit_code() {
     let rows: String = (0..20).map(|k| format!("{} 1:{}e9 2:{}e8\n", k % 2 + 1, k + 3, (k * 7) % 11 + 1)).collect();
     std::fs::write(&file, rows).unwrap();
     let mut command = Command::cargo_bin("ssvm-bench").unwrap();
+    command.env("COLUMNS", "1000");
     command.args([
         "data",
         "optimum",

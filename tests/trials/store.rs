@@ -213,7 +213,7 @@ fn program(arguments: &[&str], dir: &Path, out: &Path) -> String {
     let text = "name = 'small'\nrepeats = 2\nclock = 'virtual'\n[budget]\niterations = 2\n\
         [[dataset]]\nname = 'usps-synth:n=49'\n[[solver]]\nname = 'bcfw'\n[[solver]]\nname = 'mp-bcfw'\n";
     fs::write(&config, text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut command = crate::common::program();
     let output = command.args(arguments).arg(&config).arg("--out").arg(out).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()

@@ -10,5 +10,5 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         |candidate: &str| strsim::normalized_damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase());
     let candidates = candidates.into_iter().filter(may_be_near);
     let best = candidates.map(|name| (score(name), name)).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(score, _)| *score >= NEAR).map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"))
+    best.filter(|(score, _)| *score >= NEAR).map_or(String::new(), |(_, name)| format!("; did you mean '{name}'?"))
 }

@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 
-use super::super::args::TableOrJson;
-use super::super::{note, print};
+use super::super::args::FormatArgs;
+use super::super::terminal::print_width;
+use super::super::{note, print, say};
 use crate::run::shard::list::IdFile;
 use crate::run::shard::merge::merge;
-use crate::table::Format;
+use crate::table::Kind::{Count, Text};
+use crate::table::{Format, Table, cells};
+use crate::text::counted;
 
 /// Join result folders, such as those of shards, into one
 ///
@@ -29,7 +32,7 @@ pub struct MergeArgs {
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
     #[command(flatten)]
-    format: TableOrJson,
+    format: FormatArgs,
 }
 
 /// Runs the command; an error when two records contradict each other.
@@ -38,15 +41,20 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<()> {
     let list = args.ids.as_deref().map(IdFile::read).transpose()?;
     let merged = merge(&args.inputs, &args.out)?;
     let (folders, runs, out) = (merged.folders, merged.runs, args.out.display());
-    print(&match args.format.format {
-        Format::Table => {
-            format!(
-                "{runs} runs from {folders} folders, {} failed, {} duplicates: {out}\n",
-                merged.failed, merged.doubles
-            )
-        }
-        _ => serde_json::to_string(&merged)? + "\n",
-    })?;
+    let mut table = Table::new("", [("folder", Text), ("folders", Count), ("runs", Count), ("failed", Count)]);
+    table.widen(Count, ["duplicates"]);
+    table.push(cells![out.to_string(), folders, runs, merged.failed, merged.doubles]);
+    match args.format.format {
+        Format::Table => say(&format!(
+            "{} from {}, {} failed, {}: {out}",
+            counted(runs as usize, "run"),
+            counted(folders as usize, "folder"),
+            merged.failed,
+            counted(merged.doubles as usize, "duplicate")
+        ))?,
+        Format::Json => print(&(serde_json::to_string(&merged)? + "\n"))?,
+        format => print(&table.render(format, print_width(), &())?)?,
+    }
     merged.damaged.iter().for_each(|line| note(&format!("warning: left out: {line}")));
     merged.across.iter().for_each(|line| note(&format!("warning: {line}")));
     if merged.plans.len() > 1 {

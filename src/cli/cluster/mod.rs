@@ -119,7 +119,7 @@ pub struct EngineArgs {
     #[arg(long, value_name = "NAME")]
     pub partition: Option<String>,
     /// Time limit of a task, such as 90m or 12h; no run starts shortly before it
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub time: Option<f64>,
     /// Whole nodes, for timings that no other job disturbs
     #[arg(long)]

@@ -14,7 +14,7 @@ use crate::run::session::workers;
 use crate::run::shard::{self, Split};
 use crate::table::Kind::{Count, Values};
 use crate::table::{Table, cells};
-use crate::text::{counted, duration};
+use crate::text::{counted, duration, fitted};
 
 /// Split the runs of a config into shards of about the same cost
 ///
@@ -30,7 +30,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     config: ConfigArgs,
     /// Number of shards, usually a few times the number of machines
-    #[arg(long, value_name = "N", value_parser = shard_count())]
+    #[arg(long, value_name = "N", value_parser = shard_count)]
     shards: usize,
     /// Do the work that the identities of runs depend on and write DIR/shards.txt, but execute no run
     #[arg(long, conflicts_with_all = ["emit", "missing"])]
@@ -96,7 +96,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     };
     let jobs = workers(&experiment, select.jobs(), select.isolated);
     print(&match args.emit {
-        None => table(&experiment.name, &split, jobs),
+        None => fitted(&table(&experiment.name, &split, jobs), print_width()),
         Some(Emit::Lines) => split.lines(),
         Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
         Some(Emit::Sbatch) => script(scripts::SLURM_ARRAY)?,

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::super::args::TableOrJson;
+use super::super::args::FormatArgs;
 use super::super::terminal::{print_width, verbosity};
-use super::super::{note, print};
+use super::super::{note, print, say};
 use crate::run::cluster::jobs::Jobs;
 use crate::run::cluster::scripts::{merge_command, quoted};
 use crate::run::cluster::slurm;
@@ -28,7 +28,7 @@ pub struct StatusArgs {
     /// Result folder
     results: PathBuf,
     #[command(flatten)]
-    format: TableOrJson,
+    format: FormatArgs,
 }
 
 pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
@@ -54,14 +54,17 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
         let whole = serde_json::json!({"name": jobs.name, "queue": queue.is_some(), "shards": shards});
         print(&format!("{whole}\n"))?;
     } else {
-        print(&status::table(&shards, verbosity() == Verbosity::Verbose, print_width()))?;
-        print(&format!("\n{}: {}\n", jobs.name, status::summary(&shards)))?;
+        let table = status::table(&shards, verbosity() == Verbosity::Verbose);
+        print(&table.render(args.format.format, print_width(), &())?)?;
+    }
+    if args.format.format == Format::Table {
+        say(&format!("\n{}: {}\n", jobs.name, status::summary(&shards)))?;
         if !status::due(&shards).is_empty() && queue.is_some() {
             let (config, out) = (quoted(&jobs.config), quoted(&out.to_string_lossy()));
-            print(&format!("submit what is missing: ssvm-bench cluster submit {config} --out {out}\n"))?;
+            say(&format!("submit what is missing: `ssvm-bench cluster submit {config} --out {out}`"))?;
         }
         if shards.iter().all(|shard| shard.state == ShardState::Done) && part::not_merged(out)? > 0 {
-            print(&format!("join the shards, unless the last job is about to: {}\n", merge_command(out)))?;
+            say(&format!("join the shards, unless the last job is about to: `{}`", merge_command(out)))?;
         }
     }
     contents.damaged.iter().for_each(|damage| note(&format!("warning: {}", damage.error)));

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 
 use super::super::args::shard_count;
 use super::super::run::{found_runs, name_programs};
-use super::super::{note, print};
+use super::super::{note, print, say};
 use super::{ConfigArgs, EngineArgs, known_plan, split_command, whole_plan, write_ids};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
@@ -39,7 +39,7 @@ pub struct SubmitArgs {
     #[command(flatten)]
     config: ConfigArgs,
     /// Number of shards of about the same cost, one task each [default: that of the last submission]
-    #[arg(long, value_name = "N", value_parser = shard_count())]
+    #[arg(long, value_name = "N", value_parser = shard_count)]
     shards: Option<usize>,
     #[command(flatten)]
     engine: EngineArgs,
@@ -56,6 +56,10 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let out = PathBuf::from(script_path(&given)?);
     // Held until the end, because two simultaneous submissions would submit everything twice.
     let file = if args.dry_run { None } else { Some(Jobs::lock(&out)?) };
+    if !args.dry_run && experiment.wants_paper_cost() {
+        // Without a cluster the oracle costs would be solved for nothing.
+        slurm::max_array_size()?;
+    }
     let mut before = Jobs::read(&out)?;
     let list = written_shards(args, &out, before.as_ref())?;
     let known = found_runs(&mut experiment, &out, catalog)?;
@@ -125,7 +129,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     if !args.dry_run {
         write_files(&job, &experiment.text, new_ids.as_deref(), submitted_before, &scripts)?;
     }
-    print(&cost.text(&job))?;
+    say(&cost.text(&job))?;
     print(&format!("scripts   {}\n          {}\n", scripts[0].0, scripts[1].0))?;
     cost.warnings(&job).iter().for_each(|line| note(line));
     let Some(file) = file else {
@@ -276,9 +280,9 @@ fn max_array_size(args: &SubmitArgs) -> Result<usize, Error> {
 fn nothing_to_submit(out: &Path, queued: usize) -> anyhow::Result<()> {
     let why = if queued > 0 { format!("{queued} shards are in the queue") } else { "every run is done".to_owned() };
     let folder = quoted(&out.to_string_lossy());
-    print(&format!("nothing to submit: {why}; see ssvm-bench cluster status {folder}\n"))?;
+    say(&format!("nothing to submit: {why}; see `ssvm-bench cluster status {folder}`"))?;
     if queued == 0 && part::not_merged(out)? > 0 {
-        print(&format!("join the shards: {}\n", merge_command(out)))?;
+        say(&format!("join the shards: `{}`", merge_command(out)))?;
     }
     Ok(())
 }

@@ -37,6 +37,9 @@ pub struct PrepareArgs {
 }
 
 /// Draw an image, its superpixels, the truth and, given weights, the prediction side by side
+///
+/// Needs the official files of the image set. Standard error names the colour of each label and, with --weights, says how
+/// many pixels are predicted correctly.
 #[derive(Args)]
 #[command(after_help = "Example:\n  ssvm-bench data show horses 12 --output picture.png --weights W.npy")]
 pub struct ShowArgs {

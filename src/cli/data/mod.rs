@@ -11,9 +11,9 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::args::TableOrJson;
+use super::args::{FormatArgs, json as pretty};
 use super::terminal::print_width;
-use super::{Exit, note, print};
+use super::{Exit, note, print, say};
 use crate::dataset::DatasetInfo;
 use crate::dataset::fetch::{self, Fetched};
 use crate::dataset::images::ImageSet;
@@ -22,7 +22,7 @@ use crate::dataset::prepare::{self, Recipe};
 use crate::experiment::catalog::Catalog;
 use crate::table::Kind::{Text, Values};
 use crate::table::{Format, Table, cells};
-use crate::text::{nearest, wrapped};
+use crate::text::{Pattern, nearest, wrapped};
 
 /// Manage data sets, oracle programs and certified optima
 ///
@@ -38,17 +38,20 @@ pub struct DataArgs {
 #[derive(Subcommand)]
 enum DataCommand {
     /// List the public data sets with their size, terms of use and place on this machine
+    ///
+    /// Names the other data sets too, which are generated or are files and programs of your own. `data fetch` downloads a
+    /// public data set.
     #[command(after_help = "Example:\n  ssvm-bench data list")]
-    List(TableOrJson),
+    List(FormatArgs),
     /// Compare the files of data sets with their official or recorded checksums
-    #[command(after_help = "Example:\n  ssvm-bench data check usps ocr")]
-    Check {
-        /// Data sets [default: all that are on this machine]
-        sets: Vec<String>,
-    },
+    ///
+    /// Fails if a file differs. A file without an official checksum is compared with the one that its first download
+    /// recorded.
+    #[command(after_help = "Example:\n  ssvm-bench data check usps ocr\n  ssvm-bench data check --only 'horse*'")]
+    Check(CheckArgs),
     /// Download data sets from their official addresses
     ///
-    /// Continues a download that was interrupted.
+    /// Continues a download that was interrupted. A file without an official checksum is trusted at its first download.
     #[command(after_help = "Example:\n  ssvm-bench data fetch horses stanford")]
     Fetch {
         /// Data sets
@@ -61,12 +64,23 @@ enum DataCommand {
     Optimum(optimum::OptimumArgs),
 }
 
+#[derive(Args)]
+struct CheckArgs {
+    /// Data sets [default: all that are on this machine]
+    sets: Vec<String>,
+    /// Only data sets that match, such as 'horse*'; repeatable
+    #[arg(long, value_name = "GLOB")]
+    only: Vec<String>,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
 pub fn run(args: &DataArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Exit> {
     match &args.command {
         DataCommand::Test(args) => return test::run(args, data),
         DataCommand::Optimum(args) => return optimum::run(args, catalog, data),
-        DataCommand::List(TableOrJson { format }) => list(catalog, data, *format),
-        DataCommand::Check { sets } => check(catalog, data, sets),
+        DataCommand::List(FormatArgs { format }) => list(catalog, data, *format),
+        DataCommand::Check(args) => check(catalog, data, args),
         DataCommand::Fetch { sets } => fetch_sets(catalog, data, sets),
         DataCommand::Prepare(args) => images::prepare(args, data),
         DataCommand::Show(args) => images::show(args, data),
@@ -93,7 +107,7 @@ fn find(catalog: &dyn Catalog, name: &str) -> anyhow::Result<&'static KnownSet> 
     }
     let names: Vec<&str> = public(catalog).map(|(info, _)| info.name).collect();
     let near = nearest(name, names.iter().copied());
-    bail!("{name:?} is not a public data set{near}; known: {}", names.join(", "))
+    bail!("'{name}' is not a public data set{near}; known: {}", names.join(", "))
 }
 
 fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result<()> {
@@ -121,8 +135,10 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result
         ]);
         terms += &format!("{name}: {license}; {page}\n");
     }
-    if format == Format::Json {
-        return Ok(());
+    match format {
+        Format::Table => {}
+        Format::Json => return Ok(()),
+        _ => return print(&table.render(format, print_width(), &())?),
     }
     let others = catalog.datasets().iter().filter(|info| info.known.is_none());
     let others: Vec<String> = others.map(DatasetInfo::usage).collect();
@@ -132,18 +148,38 @@ fn list(catalog: &dyn Catalog, data: &DataDir, format: Format) -> anyhow::Result
     print(&format!("{}\n{terms}\n{others}", table.text(width)))
 }
 
-fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Result<()> {
-    let sets: Vec<&KnownSet> = if names.is_empty() {
+fn check(catalog: &dyn Catalog, data: &DataDir, args: &CheckArgs) -> anyhow::Result<()> {
+    let CheckArgs { sets: names, only, format: FormatArgs { format } } = args;
+    let mut sets: Vec<&KnownSet> = if names.is_empty() {
         public(catalog).map(|(_, set)| set).filter(|set| data.locate(set).is_some()).collect()
     } else {
         names.iter().map(|name| find(catalog, name)).collect::<Result<_, _>>()?
     };
+    let patterns =
+        only.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::msg)?;
+    let matches = |name: &str| patterns.iter().any(|pattern| pattern.matches(&format!("{name}/")));
+    if !patterns.is_empty() {
+        sets.retain(|set| matches(set.name));
+    }
+    if sets.is_empty() && !only.is_empty() {
+        let known: Vec<&str> = public(catalog).map(|(info, _)| info.name).collect();
+        bail!("no data set to check matches --only {}; the public data sets are {}", only.join(", "), known.join(", "));
+    }
     if sets.is_empty() {
         bail!("no data set found in {} ({}); see `ssvm-bench data list`", data.path.display(), data.chosen_by);
     }
     let mut wrong = 0;
+    let mut table = Table::new("", [("data set", Text), ("file", Text), ("result", Text)]);
+    let mut values = Vec::new();
     for set in sets {
         for (path, checked) in data.check(set)? {
+            let result = match checked {
+                Checked::Known => "official",
+                Checked::Recorded => "recorded",
+                Checked::Unrecorded(_) => "unrecorded",
+                Checked::Missing => "missing",
+                Checked::Different(..) => "different",
+            };
             let text = match checked {
                 Checked::Known => "correct, with the official checksum".into(),
                 Checked::Recorded => {
@@ -158,8 +194,13 @@ fn check(catalog: &dyn Catalog, data: &DataDir, names: &[String]) -> anyhow::Res
                     format!("WRONG: sha256 {found}, expected {expected}; move it away and fetch {} again", set.name)
                 }
             };
-            print(&format!("{}\t{}\t{text}\n", set.name, path.display()))?;
+            values.push(json!({"dataset": set.name, "file": path, "result": result, "text": text}));
+            table.push(cells![set.name, path.display().to_string(), text]);
         }
+    }
+    match format {
+        Format::Json => print(&pretty(&values)?)?,
+        format => print(&table.render(*format, print_width(), &())?)?,
     }
     if wrong > 0 {
         bail!("the checksum does not match for {wrong} of the files");
@@ -174,7 +215,7 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
         note(&format!("{}: {}", set.name, set.terms));
         for file in set.files {
             // Invisible when standard error is not a terminal.
-            let template = "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
+            let template = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
             let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
             let bar = ProgressBar::new(0).with_style(style).with_message(file.path);
             let mut progress = |have: u64, total: Option<u64>| {
@@ -197,7 +238,7 @@ pub(super) fn fetch_sets(catalog: &dyn Catalog, data: &DataDir, names: &[String]
                 Fetched::Downloaded(Checked::Recorded) => "downloaded, the same as at the first download".into(),
                 Fetched::Downloaded(_) => "downloaded, with the official checksum".into(),
             };
-            print(&format!("{}\t{}\t{text}\n", set.name, data.path.join(file.path).display()))?;
+            say(&format!("{}: {}: {text}", set.name, data.path.join(file.path).display()))?;
         }
     }
     Ok(())

@@ -6,15 +6,18 @@ use std::time::Instant;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
+use serde_json::json;
 
-use super::super::args::{duration as parse_duration, positive};
+use super::super::args::{FormatArgs, duration as parse_duration, json as pretty, positive};
 use super::super::interrupt;
+use super::super::terminal::print_width;
 use super::{Exit, note, print};
 use crate::dataset::{DataDir, Loaded, Request};
 use crate::experiment::catalog::Catalog;
 use crate::store::files::{self, SharedFile};
 use crate::store::identity::CODE_VERSION;
 use crate::store::optimum::{LOCAL, Optima, Optimum};
+use crate::table::{Format, Kind, Table, cells};
 use crate::text::duration;
 use ssvm::problem::Size;
 use ssvm::solver::{Bracket, BracketProgress};
@@ -31,20 +34,22 @@ pub struct OptimumArgs {
     #[arg(value_name = "DATASET")]
     dataset: String,
     /// Stop when the bracket is at most this wide
-    #[arg(long, default_value = "1e-9", value_name = "EPS", value_parser = positive)]
+    #[arg(long, default_value = "1e-9", value_name = "EPS", value_parser = positive, allow_hyphen_values = true)]
     gap: f64,
     /// Regularisation parameter λ [default: 1/n]
-    #[arg(long, value_parser = positive)]
+    #[arg(long, value_parser = positive, allow_hyphen_values = true)]
     lambda: Option<f64>,
     /// Weight of the pairwise term of graphs [default: that of the file, else 1]
     #[arg(long, value_name = "THETA")]
     pairwise_weight: Option<f64>,
     /// Stop after this much time, such as 90s or 5m, and keep the bounds reached
-    #[arg(long, default_value = "10m", value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, default_value = "10m", value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     time: f64,
     /// File that stores the bounds; - prints the entry
     #[arg(long, default_value = LOCAL, value_name = "FILE")]
     store: PathBuf,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Exit> {
@@ -86,7 +91,15 @@ pub fn run(args: &OptimumArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow:
     })?;
     let width = upper - lower;
     let [low, high] = outward(lower, upper);
-    print(&format!("lower {low}\nupper {high}\nwidth {width:.3e}\n"))?;
+    let mut table = Table::new("", [("data set", Kind::Text), ("lower", Kind::Values), ("upper", Kind::Values)]);
+    table.widen(Kind::Values, ["width"]);
+    table.push(cells![&dataset, &low, &high, format!("{width:.3e}")]);
+    match args.format.format {
+        Format::Table => print(&format!("lower {low}\nupper {high}\nwidth {width:.3e}\n"))?,
+        Format::Json => print(&pretty(&json!({"dataset": dataset, "lambda": problem.lambda(), "lower": lower,
+            "upper": upper, "width": width, "gap": args.gap}))?)?,
+        format => print(&table.render(format, print_width(), &())?)?,
+    }
     if width <= args.gap {
         return Ok(Exit::Fine);
     }

@@ -3,12 +3,13 @@
 use clap::Args;
 use serde_json::json;
 
-use super::super::args::{TableOrJson, count};
-use super::{Exit, note, print};
+use super::super::args::{FormatArgs, count, seed};
+use super::super::terminal::print_width;
+use super::{Exit, note, print, say};
 use crate::dataset::program::{Handshake, ProgramProblem, Trial, trial};
 use crate::dataset::{DataDir, Request, program};
-use crate::table::Format;
-use crate::text::{number, seconds};
+use crate::table::{Format, Kind, Table, cells};
+use crate::text::{counted, number, seconds};
 use ssvm::problem::Problem;
 
 /// Check an oracle program for mistakes
@@ -26,10 +27,10 @@ pub struct TestArgs {
     #[arg(long, default_value_t = 50, value_name = "K", value_parser = count)]
     terms: u64,
     /// Seed that selects the terms and the points
-    #[arg(long, default_value_t = 1, value_name = "K")]
+    #[arg(long, default_value_t = 1, value_name = "K", value_parser = seed)]
     seed: u64,
     #[command(flatten)]
-    format: TableOrJson,
+    format: FormatArgs,
 }
 
 /// Most findings of a check that are printed.
@@ -42,10 +43,11 @@ pub fn run(args: &TestArgs, data: &DataDir) -> anyhow::Result<Exit> {
     }
     let (problem, _) = program::open(&request)?;
     let found = trial(&problem, args.terms as usize, args.seed)?;
-    print(&match args.format.format {
-        Format::Table => text(&problem, &found),
-        _ => json_text(&problem, &found),
-    })?;
+    match args.format.format {
+        Format::Table => say(&text(&problem, &found))?,
+        Format::Json => print(&json_text(&problem, &found))?,
+        format => print(&table(&found).render(format, print_width(), &())?)?,
+    }
     problem.notes().iter().for_each(|text| note(&format!("warning: {text}")));
     Ok(if found.findings.is_empty() { Exit::Fine } else { Exit::GateFailed })
 }
@@ -73,8 +75,8 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
     for (check, count) in &trial.checks {
         let findings: Vec<_> = trial.findings.iter().filter(|finding| finding.check == *check).collect();
         text += &match findings.len() {
-            0 => format!("{check}: fine ({count} checks)\n"),
-            failed => format!("{check}: {failed} of {count} checks failed\n"),
+            0 => format!("{check}: fine ({})\n", counted(*count as usize, "check")),
+            failed => format!("{check}: {failed} of {} failed\n", counted(*count as usize, "check")),
         };
         for (_, advice) in trial.advice.iter().filter(|(about, _)| about == check) {
             text += &format!("  {advice}\n");
@@ -85,6 +87,18 @@ fn text(problem: &ProgramProblem, trial: &Trial) -> String {
         }
     }
     text
+}
+
+/// A row for each check.
+fn table(trial: &Trial) -> Table {
+    let mut table = Table::new("", [("check", Kind::Text), ("made", Kind::Count), ("failed", Kind::Count)]);
+    table.widen(Kind::Text, ["advice"]);
+    for (check, made) in &trial.checks {
+        let failed = trial.findings.iter().filter(|finding| finding.check == *check).count();
+        let advice = trial.advice.iter().filter(|(about, _)| about == check).map(|(_, text)| text.as_str());
+        table.push(cells![*check, *made, failed, advice.collect::<Vec<_>>().join("; ")]);
+    }
+    table
 }
 
 fn json_text(problem: &ProgramProblem, trial: &Trial) -> String {

@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 use super::protocol::Doing;
 use super::{Error, Launch, Result};
 use crate::dataset::text::shorten;
-use crate::text::printable;
+use crate::text::{printable, to_stderr};
 
 /// Standard error of one call; more is a flood.
 const FLOOD: usize = 1 << 20;
@@ -96,8 +96,7 @@ fn listen(name: &str, mut errors: ChildStderr, heard: &Mutex<Heard>) {
                 shown += 1;
                 let text = String::from_utf8_lossy(&line);
                 let text = if shown > PASSED_ON { "(further lines are not shown)" } else { text.trim_end() };
-                // A closed stderr is not an error.
-                let _ = writeln!(std::io::stderr(), "[{name}] {}", printable(text));
+                to_stderr(&format!("[{name}] {text}"));
                 line.clear();
             }
         }
@@ -275,7 +274,7 @@ impl Child {
             let starting = matches!(self.doing, Doing::Handshake);
             if self.slow.take_if(|slow| starting && Instant::now() >= *slow).is_some() {
                 let left = self.deadline.saturating_duration_since(Instant::now()).as_secs();
-                let _ = writeln!(std::io::stderr(), "[{}] is starting; {left} s are left (,start= sets it)", self.name);
+                to_stderr(&format!("[{}] is starting; {left} s are left (,start= sets it)", self.name));
             }
             if Instant::now() >= self.deadline {
                 let what = format!(

@@ -141,7 +141,7 @@ mod tests {
         wrong("x,limit=0", "number of seconds");
         wrong("x,limit=nan", "number of seconds");
         wrong("x,programs=0", "whole number");
-        wrong("x,limits=3", "did you mean `limit`?");
+        wrong("x,limits=3", "did you mean 'limit'?");
         wrong("x,limit=3,limit=4", "given twice");
     }
 }

@@ -164,7 +164,7 @@ mod tests {
             ("lambda nan", "positive"),
             ("exact perhaps", "yes or no"),
             ("truth 1", "zero or given"),
-            ("number text", "did you mean `numbers`?"),
+            ("number text", "did you mean 'numbers'?"),
             ("numbers text", "numbers as text are no longer read"),
         ] {
             let error = Handshake::empty().take(line).unwrap_err();

@@ -38,12 +38,19 @@ pub fn crossings(costs: &[f64], row: &BreakEvenRow) -> String {
     text
 }
 
+const CROSSES: &str = "crosses BCFW";
+
+/// The column of an oracle cost.
+fn column(cost: f64) -> String {
+    format!("k = {}", factor(cost))
+}
+
 pub fn table(breakeven: &BreakEven) -> Table {
     let mut costs: Vec<f64> = breakeven.sets.iter().flat_map(|set| set.costs.iter().copied()).collect();
     costs.sort_by(f64::total_cmp);
     costs.dedup();
-    let mut table = Table::new("", [("data set", Text), ("solver", Text), ("gap", Values), ("crosses BCFW", Text)]);
-    table.widen(Values, costs.iter().map(|k| format!("k = {}", factor(*k))));
+    let mut table = Table::new("", [("data set", Text), ("solver", Text), ("gap", Values), (CROSSES, Text)]);
+    table.widen(Values, costs.iter().copied().map(column));
     for (set, row) in breakeven.sets.iter().flat_map(|set| set.rows.iter().map(move |row| (set, row))) {
         let mut cells = cells![&set.title, &row.display, format!("{:e}", row.target), crossings(&set.costs, row)];
         for cost in &costs {
@@ -93,9 +100,37 @@ fn head(set: &BreakEvenSet) -> String {
 }
 
 pub fn text(table: &BreakEven, width: usize) -> String {
+    text_near(table, None, width)
+}
+
+/// The same; a narrow terminal keeps the columns of the oracle costs that are nearest to this one.
+pub fn text_near(breakeven: &BreakEven, cost: Option<f64>, width: usize) -> String {
+    let mut table = self::table(breakeven);
+    if let Some(cost) = cost {
+        let mut costs: Vec<f64> = breakeven.sets.iter().flat_map(|set| set.costs.iter().copied()).collect();
+        costs.sort_by(|a, b| (b / cost).ln().abs().total_cmp(&(a / cost).ln().abs()));
+        costs.dedup();
+        let mut names: Vec<String> = costs.into_iter().map(column).collect();
+        // Of the costs, the recommendation rests on the nearest two.
+        names.insert(names.len().saturating_sub(2), CROSSES.to_owned());
+        table.spare(names.iter().map(String::as_str));
+    }
     let what = "time to a relative gap over that of BCFW with an oracle k× slower (below 1 is faster)";
-    let heads: String = heads(table).iter().map(|line| wrapped(line, width, 0)).collect();
-    format!("{}\n{heads}\n{}", wrapped(what, width, 0), self::table(table).text(width))
+    let heads: String = heads(breakeven).iter().map(|line| wrapped(line, width, 0)).collect();
+    format!("{}\n{heads}\n{}", wrapped(what, width, 0), table.text(width))
+}
+
+/// The solvers of an advice, the fastest first, at each gap.
+pub fn ranking(advice: &Advice) -> Table {
+    let mut table =
+        Table::new("", [("gap", Values), ("solver", Text), ("time over BCFW's", Values), ("fastest", Text)]);
+    for choice in &advice.targets {
+        for one in &choice.solvers {
+            let fastest = if choice.fastest.contains(&one.solver) { "yes" } else { "no" };
+            table.push(cells![format!("{:e}", choice.target), &one.display, one.ratio.plain(), fastest]);
+        }
+    }
+    table
 }
 
 pub fn advice(advice: &Advice, width: usize) -> String {

@@ -210,8 +210,12 @@ pub fn text(claims: &[Claim], width: usize, explain: bool, color: bool) -> Strin
     summary(claims).lines().fold(out, |out, line| out + &wrapped(line, width, 0))
 }
 
+/// The name of a data set is not cut to fewer characters.
+const SHORTEST: usize = 16;
+
 /// The verdicts of one claim. The paper's value is in the heading if it is the same everywhere, otherwise after the measured value.
-/// A line that is too long is cut: first the reason, then the paper's value.
+/// Of a line that is too long the reason is cut, then the paper's value is left out; the measured value is never cut, and goes
+/// to a line of its own if it must.
 fn paragraph(group: &[VerdictLine<'_>], width: usize, explain: bool, color: bool) -> String {
     let Some(first) = group.first().map(|line| line.claim) else { return String::new() };
     let title = CLAIMS.iter().find(|row| row.has(first)).map_or("", |row| row.title);
@@ -223,17 +227,28 @@ fn paragraph(group: &[VerdictLine<'_>], width: usize, explain: bool, color: bool
     let abouts: Vec<[String; 2]> = group.iter().map(|line| [line.claim.title.clone(), compared(line.claim)]).collect();
     let widest = |at: usize| abouts.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);
     let [title, about] = [widest(0), widest(1)];
+    // The name of the data set is cut first, where that makes room for the values.
+    let values = |with: usize| {
+        let of = |line: &VerdictLine<'_>| [line.measured, &paper_of(line.claim, one)].map(|text| text.chars().count());
+        group.iter().map(of).map(|sizes| sizes[..with].iter().sum::<usize>()).max().unwrap_or(0)
+    };
+    let room = width.saturating_sub(about + 7);
+    let beside = |values: usize| {
+        room.checked_sub(values).map(|left| left.min(title)).filter(|left| *left >= title.min(SHORTEST))
+    };
+    let title = beside(values(2)).or_else(|| beside(values(1))).unwrap_or(title);
     let mut out = wrapped(&head, width, 0);
     for (line, [dataset, solvers]) in group.iter().zip(&abouts) {
         let VerdictLine { claim, verdict, reason, measured, evidence } = line;
         // An interval that decides nothing can be seen.
         let why = reason.filter(|reason| *reason != Reason::Interval).map(Reason::text);
-        let paper = if one { String::new() } else { format!(" (paper: {})", claim.paper) };
-        let shown = format!("{measured}{paper}{}", why.as_ref().map_or(String::new(), |why| format!("; {why}")));
+        let paper = paper_of(claim, one);
+        let why = why.map_or(String::new(), |why| format!("; {why}"));
         let mark = verdict.mark().to_string();
         let mark = if color { color_of(*verdict).paint(&mark) } else { mark };
-        let rest = format!("{dataset:<title$}  {solvers:<about$}  {shown}");
-        out += &format!(" {mark} {}\n", cut(&rest, width.saturating_sub(3)));
+        let about = format!("{:<title$}  {solvers:<about$}", cut(dataset, title));
+        let line = verdict_line(&about, measured, [&paper, &why], width.saturating_sub(3));
+        out += &format!(" {mark} {}\n", line.replace('\n', "\n     "));
         if explain {
             let why = reason.map_or(String::new(), |reason| format!("; undecided: {}", reason.text()));
             let remarks = [format!("{}: {measured}{paper}{why}", claim.claim), (*evidence).to_owned()];
@@ -241,6 +256,33 @@ fn paragraph(group: &[VerdictLine<'_>], width: usize, explain: bool, color: bool
         }
     }
     out + "\n"
+}
+
+/// The paper's value behind a measured one, unless it is in the heading.
+fn paper_of(claim: &Claim, one: bool) -> String {
+    if one { String::new() } else { format!(" (paper: {})", claim.paper) }
+}
+
+/// What is compared, the measured value, then as much of the paper's value and of the reason as fits into this width. Without
+/// room for the measured value it begins a second line, which is indented by two.
+fn verdict_line(about: &str, measured: &str, [paper, why]: [&str; 2], width: usize) -> String {
+    let size = |text: &str| text.chars().count();
+    let beside = size(about) + 2 + size(measured) <= width;
+    let (start, width) =
+        if beside { (format!("{about}  {measured}"), width) } else { (measured.to_owned(), width - 2) };
+    let first = if beside { String::new() } else { format!("{}\n", cut(about.trim_end(), width)) };
+    let with_paper = format!("{start}{paper}");
+    let whole = format!("{with_paper}{why}");
+    let line = if size(&start) > width {
+        wrapped(&start, width, 0).trim_end().to_owned()
+    } else if size(&whole) <= width || size(&with_paper) + 2 <= width {
+        cut(&whole, width).into_owned()
+    } else if size(&start) + 2 <= width {
+        format!("{start} …")
+    } else {
+        start
+    };
+    first + &line
 }
 
 /// The solvers that a claim compares.

@@ -39,7 +39,6 @@ fn tally(findings: &[Finding]) -> String {
 pub fn table(findings: &[Finding], most: usize) -> Table {
     let heads = ["verdict", "data set / solver", "metric", "old → new", "change"];
     let mut table = Table::new("", heads.map(|name| (name, Kind::Text)));
-    table.spare(["old → new"]);
     let mut worth: Vec<&Finding> =
         findings.iter().filter(|f| f.judgement != Judgement::Same || f.ratio.is_some()).collect();
     worth.sort_by_key(|finding| (std::cmp::Reverse(finding.judgement), finding.cell.clone()));

@@ -193,8 +193,8 @@ pub fn summary(shards: &[ShardStatus]) -> String {
     format!("{} shards: {}; {done} of {runs} runs are done{left}", shards.len(), counts.join(", "))
 }
 
-/// The table for a terminal of this width: one row per group of similar shards or, if requested, one row per shard.
-pub fn table(shards: &[ShardStatus], all: bool, width: usize) -> String {
+/// One row per group of similar shards or, if requested, one row per shard.
+pub fn table(shards: &[ShardStatus], all: bool) -> Table {
     let mut groups: Vec<Vec<&ShardStatus>> = Vec::new();
     for shard in shards {
         let grouped = !all && !matches!(shard.state, ShardState::Running | ShardState::Failed);
@@ -227,5 +227,5 @@ pub fn table(shards: &[ShardStatus], all: bool, width: usize) -> String {
             &first.reason,
         ]);
     }
-    table.text(width)
+    table
 }

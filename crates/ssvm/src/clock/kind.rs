@@ -18,7 +18,7 @@ pub const UNIT_NS: f64 = 1.0 / 256.0;
 ///
 /// let clock: ClockKind = "virtual".parse()?;
 /// assert!(clock == ClockKind::VIRTUAL && clock.repeatable());
-/// assert!("virtul".parse::<ClockKind>().unwrap_err().to_string().contains("did you mean `virtual`?"));
+/// assert!("virtul".parse::<ClockKind>().unwrap_err().to_string().contains("did you mean 'virtual'?"));
 /// # Ok::<(), ssvm::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

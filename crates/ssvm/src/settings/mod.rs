@@ -174,6 +174,15 @@ impl Cadence {
 }
 
 /// As in a config: `log`, `every:5`, `at:1,2,5`.
+/// A whole number as people write it: `1000` or `1e3`.
+pub fn whole(text: &str) -> Option<u64> {
+    /// Above this, not every whole number is a double.
+    const MOST: f64 = (1_u64 << 53) as f64;
+    let from_exponent =
+        |number: f64| (number.fract() == 0.0 && (0.0..=MOST).contains(&number)).then_some(number as u64);
+    text.parse().ok().or_else(|| text.parse().ok().and_then(from_exponent))
+}
+
 impl std::fmt::Display for Cadence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -198,10 +207,10 @@ impl std::str::FromStr for Cadence {
             return Ok(Self::Log);
         }
         if let Some(k) = text.strip_prefix("every:") {
-            return k.parse().ok().filter(|k| *k > 0).map(Self::Every).ok_or_else(bad);
+            return whole(k).filter(|k| *k > 0).map(Self::Every).ok_or_else(bad);
         }
         let list = text.strip_prefix("at:").ok_or_else(bad)?;
-        let list: Vec<u64> = list.split(',').map(|s| s.trim().parse().map_err(|_| bad())).collect::<Result<_>>()?;
+        let list: Vec<u64> = list.split(',').map(|s| whole(s.trim()).ok_or_else(bad)).collect::<Result<_>>()?;
         if list.is_empty() || list[0] == 0 || list.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(bad());
         }
@@ -230,6 +239,14 @@ pub struct RunSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_may_have_an_exponent() {
+        assert_eq!(["0", "7", "1e3", "2.5e1"].map(whole), [Some(0), Some(7), Some(1000), Some(25)]);
+        assert_eq!(["", "x", "-1", "1.5", "1e99", "nan"].map(whole), [None; 6]);
+        assert_eq!("every:1e1".parse::<Cadence>().unwrap(), Cadence::Every(10));
+        assert_eq!("at:1,1e2".parse::<Cadence>().unwrap(), Cadence::At(vec![1, 100]));
+    }
 
     #[test]
     fn the_marks_are_the_iterations_that_are_due() {

@@ -83,9 +83,9 @@ impl Domain {
 
     /// Parses a value; `None` if it is outside the domain.
     pub fn parse(self, text: &str) -> Option<Value> {
-        let value = match (self, text.parse()) {
+        let value = match (self, super::whole(text)) {
             (Self::Real(..), _) => Value::Real(text.parse().ok()?),
-            (Self::Count(..) | Self::CountOr(..), Ok(count)) => Value::Count(count),
+            (Self::Count(..) | Self::CountOr(..), Some(count)) => Value::Count(count),
             _ => Value::Word(text.to_owned()),
         };
         self.contains(&value).then_some(value)

@@ -274,9 +274,9 @@ impl SolverInfo {
             if owners.is_empty() {
                 let near = nearest(key, keys);
                 let end = if near.is_empty() { ";" } else { &near };
-                format!("unknown parameter `{key}`{end} {} has {has}", self.name)
+                format!("unknown parameter '{key}'{end} {} has {has}", self.name)
             } else {
-                format!("'{}' has {has}: `{key}` belongs to {}", self.name, owners.join(", "))
+                format!("'{}' has {has}: '{key}' belongs to {}", self.name, owners.join(", "))
             },
         ))
     }
@@ -312,13 +312,13 @@ mod tests {
             let info = SolverInfo::find(infos, solver).unwrap();
             info.spec(&[(key, value.to_owned())], infos).unwrap_err().message
         };
-        let other = "'bcfw' has only order, tau, lanes: `N` belongs to mp-bcfw, mp-bcfw-avg";
+        let other = "'bcfw' has only order, tau, lanes: 'N' belongs to mp-bcfw, mp-bcfw-avg";
         assert!(refusal("bcfw", "N", "5").starts_with(other));
-        assert!(refusal("fw", "order", "uniform").contains("'fw' has no parameters: `order` belongs to bcfw"));
-        assert!(refusal("mp-bcfw", "pases", "3").contains("did you mean `passes`?"));
+        assert!(refusal("fw", "order", "uniform").contains("'fw' has no parameters: 'order' belongs to bcfw"));
+        assert!(refusal("mp-bcfw", "pases", "3").contains("did you mean 'passes'?"));
         assert!(refusal("mp-bcfw", "N", "0").contains("nothing to choose from"));
         let message = SolverInfo::find(infos, "mp-bcwf").unwrap_err().to_string();
-        assert!(message.contains("did you mean `mp-bcfw`?"), "{message}");
+        assert!(message.contains("did you mean 'mp-bcfw'?"), "{message}");
     }
 
     #[test]

@@ -429,9 +429,9 @@ fn mistakes_in_parameters_name_the_key() {
         ("bcfw-cache", "cache", "0", "cache must be a whole number from 1"),
         ("one-slack-cache", "cache", "0", "cache must be a whole number from 1"),
         ("bcfw-gap", "refresh", "0", "refresh must be a whole number from 1"),
-        ("bcfw-gap", "order", "uniform", "'bcfw-gap' has only refresh: `order` belongs to"),
+        ("bcfw-gap", "order", "uniform", "'bcfw-gap' has only refresh: 'order' belongs to"),
         ("mp-bcfw-gram", "steps", "0", "steps must be a whole number from 1"),
-        ("bcfw", "cache", "10", "`cache` belongs to"),
+        ("bcfw", "cache", "10", "'cache' belongs to"),
         ("bcfw-cache", "F", "nan", "F must be a number"),
     ] {
         let info = SolverInfo::find(infos, solver).unwrap();
