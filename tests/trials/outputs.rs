@@ -597,7 +597,11 @@ fn a_closed_standard_output_is_an_error_where_the_output_goes_there() {
         Command::new("sh").args(["-c", &script]).current_dir(bench.dir.path()).output().unwrap()
     };
     let closed = shell("report results --output - >&-");
-    assert!(closed.status.code() == Some(1) && errors(&closed).contains("it is closed"), "{}", errors(&closed));
+    assert!(
+        closed.status.code() == Some(1) && errors(&closed).contains("standard output is closed"),
+        "{}",
+        errors(&closed)
+    );
     assert!(shell("report results --output - >/dev/null").status.success());
 }
 

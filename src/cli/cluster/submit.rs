@@ -62,9 +62,9 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let list = written_shards(args, &out, before.as_ref())?;
     let known = found_runs(&mut experiment, &out, catalog)?;
     experiment.paper_costs.0.extend(list.iter().flat_map(|list| list.costs.0.clone()));
+    let command = split_command(&args.config.config, &args.config.select, &given, args.shards);
     let plan = if args.dry_run {
-        let split = split_command(&args.config.config, &args.config.select, &given, args.shards);
-        known_plan(&experiment, catalog, data, ["a dry run", "cluster submit"], &split)?
+        known_plan(&experiment, catalog, data, ["a dry run", "cluster submit"], &command)?
     } else {
         name_programs(&experiment, catalog);
         // A signal ends this command at once, so no stop signal is checked here.
@@ -72,8 +72,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     };
     if !plan.pending.is_empty() {
         let shards = list.map_or_else(|| wanted_shards(args, before.as_ref()), |list| Ok(list.shards.len()))?;
-        let split = split_command(&args.config.config, &args.config.select, &given, args.shards);
-        print(&unknown_runs(&plan, &split))?;
+        print(&unknown_runs(&plan, &command))?;
         return show_scripts(&scripts_of(&job_of(args, &experiment, &out, data, shards)?)?);
     }
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
@@ -111,8 +110,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let in_queue = |shard: &&ShardStatus| matches!(shard.state, ShardState::Running | ShardState::Pending);
     let queued = shards.iter().filter(in_queue).count();
     if due.is_empty() {
-        let gathers = jobs.submissions.last().is_none_or(|last| last.gather.is_some());
-        return nothing_to_submit(&out, queued, gathers);
+        return nothing_to_submit(&out, queued, &jobs);
     }
     let left_of =
         |shard: &usize| of(&lists[shard - 1]).into_iter().filter(|run| !existing.has(run)).map(seconds).collect();
@@ -310,11 +308,11 @@ fn max_array_size(args: &SubmitArgs) -> Result<usize, Error> {
     slurm::max_array_size()
 }
 
-fn nothing_to_submit(out: &Path, queued: usize, gathers: bool) -> anyhow::Result<()> {
+fn nothing_to_submit(out: &Path, queued: usize, jobs: &Jobs) -> anyhow::Result<()> {
     let why = if queued > 0 { format!("{queued} shards are in the queue") } else { "every run is done".to_owned() };
     let folder = quoted(&out.to_string_lossy());
     print(&format!("nothing to submit: {why}; see ssvm-bench cluster status {folder}\n"))?;
-    if !gathers && queued > 0 {
+    if queued > 0 && jobs.submissions.last().is_some_and(|last| last.gather.is_none()) {
         print(&format!("no job joins the shards; when they are done, run: {}\n", merge_command(out)))?;
     }
     if queued == 0 && part::not_merged(out)? > 0 {

@@ -93,7 +93,7 @@ pub fn replaceable(path: &Path) -> Result<()> {
 pub fn unused(path: &Path, content: &Path) -> PathBuf {
     let (stem, ending) = (path.with_extension(""), path.extension().unwrap_or_default().to_string_lossy());
     let is_same = |there: &Path| matches!((sha256_file(there), sha256_file(content)), (Ok(a), Ok(b)) if a == b);
-    let free = |there: &PathBuf| there.symlink_metadata().map_or(true, |found| found.is_file() && is_same(there));
+    let free = |there: &PathBuf| there.symlink_metadata().ok().is_none_or(|found| found.is_file() && is_same(there));
     let numbered = (2_u32..).map(|count| with_suffix(&stem, &format!(".{count}.{ending}")));
     std::iter::once(path.to_owned()).chain(numbered).find(free).unwrap_or_else(|| path.to_owned())
 }

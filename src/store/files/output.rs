@@ -112,7 +112,7 @@ fn standard_output() -> io::Result<File> {
     if flags & OFlag::O_ACCMODE == OFlag::O_RDWR
         && null.is_ok_and(|null| file.metadata().is_ok_and(|f| f.rdev() == null))
     {
-        return Err(io::Error::other("it is closed"));
+        return Err(io::Error::other("standard output is closed"));
     }
     Ok(file)
 }
@@ -268,10 +268,10 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Appends bytes to a file that other programs append to as well, such as the summary of a CI system.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
     let opened: io::Result<Box<dyn Write>> = match destination(path)? {
-        Destination::Plain(file) => match File::options().append(true).create(true).open(file) {
-            Ok(file) => Ok(Box::new(file)),
-            Err(reason) => Err(reason),
-        },
+        Destination::Plain(file) => {
+            let opened = File::options().append(true).create(true).open(file);
+            opened.map(|file| Box::new(file) as Box<dyn Write>)
+        }
         Destination::Stream(stream) => open_stream(&stream),
         Destination::Open(file) => Ok(Box::new(file)),
     };
