@@ -9,6 +9,7 @@ use clap::Args;
 use super::findings::{OutputArgs, records};
 use super::terminal::{other_name, own_name};
 use super::{Exit, note};
+use crate::dataset::DataDir;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::experiment::catalog::Catalog;
@@ -38,7 +39,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE", default_value = "results/baseline/ci.toml")]
     baseline: PathBuf,
     /// Save the results as a baseline instead of comparing them; - prints it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "update"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "update", "junit", "github_benchmark", "bencher"])]
     save: Option<PathBuf>,
     /// Accept the results of the cells DATASET/SOLVER that match as the new baseline, then compare; repeatable
     #[arg(long, value_name = "GLOB")]
@@ -54,8 +55,8 @@ pub struct CheckArgs {
     outputs: OutputArgs,
 }
 
-pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
-    args.outputs.check()?;
+pub fn run(args: &CheckArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Exit> {
+    args.outputs.check(Some(&args.baseline))?;
     let patterns = CellPattern::parse_all(&args.only)?;
     let store = Store::open(&args.results)?;
     let records = records(&store)?;
@@ -71,7 +72,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     if let Some(path) = &args.save {
         files::try_folder(path)?;
         let mut baseline = Baseline::of(&cells, &wanted, provenance)?;
-        let counted = instructions(args, None)?;
+        let counted = instructions(args, None, data)?;
         let shared = SharedFile::lock(path)?;
         baseline.instructions = match (counted, shared.text()?) {
             (Some(Ok(counts)), _) => Some(counts),
@@ -91,7 +92,7 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
     }
 
     let mut baseline = Baseline::load(&args.baseline)?;
-    let counted = instructions(args, Some(&baseline))?;
+    let counted = instructions(args, Some(&baseline), data)?;
     if !args.update.is_empty() {
         let counts = counted.as_ref().and_then(|counted| counted.as_ref().ok());
         let shared = SharedFile::lock(&args.baseline)?;
@@ -186,7 +187,11 @@ fn note_others(config: &Experiment, cells: &BTreeMap<CellKey, Runs<'_>>) {
 }
 
 /// Instruction counts of this program if requested, or the reason why they cannot be counted or compared with the baseline.
-fn instructions(args: &CheckArgs, baseline: Option<&Baseline>) -> anyhow::Result<Option<Result<Counts, String>>> {
+fn instructions(
+    args: &CheckArgs,
+    baseline: Option<&Baseline>,
+    data: &DataDir,
+) -> anyhow::Result<Option<Result<Counts, String>>> {
     if !args.instructions {
         return Ok(None);
     }
@@ -205,7 +210,7 @@ fn instructions(args: &CheckArgs, baseline: Option<&Baseline>) -> anyhow::Result
     }
     let program = std::env::current_exe().context("cannot locate the executable of this program")?;
     let say = |cell: &CellKey| note(&format!("counting instructions: {cell}"));
-    let counts = instructions::count(&program, &workload::standard(), say)?;
+    let counts = instructions::count(&program, &data.arguments(), &workload::standard(), say)?;
     Ok(Some(Ok(Counts { provenance, counts })))
 }
 

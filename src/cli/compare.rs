@@ -1,5 +1,6 @@
 //! `compare`: two builds in turns, two solvers of one build, or two result folders, with an interval for each ratio.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -8,6 +9,7 @@ use clap::{Args, ValueEnum};
 use super::args::{count, fraction, seed};
 use super::findings::{OutputArgs, records};
 use super::{Exit, note};
+use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::gate::build::Builds;
 use crate::gate::folders::{self, Comparison};
@@ -85,7 +87,7 @@ enum Required {
     Time,
 }
 
-pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
+pub fn run(args: &CompareArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<Exit> {
     if let Some(solver) = &args.versus {
         SolverInfo::find(catalog.solvers(), solver)?;
     }
@@ -95,9 +97,13 @@ pub fn run(args: &CompareArgs, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         threshold: args.noise_threshold,
         seed: args.seed,
     };
-    args.outputs.check()?;
+    args.outputs.check(None)?;
     let [old, new] = &args.folders[..] else {
-        return args.outputs.write("Comparison of builds", &interleaved(args, &design, catalog)?, None);
+        return args.outputs.write(
+            "Comparison of builds",
+            &interleaved(args, &design, catalog, &data.arguments())?,
+            None,
+        );
     };
     let patterns = CellPattern::parse_all(&args.only)?;
     let selected = |folder: &Path| -> anyhow::Result<Vec<RunRecord>> {
@@ -169,7 +175,13 @@ fn builds(named: &str, this: PathBuf) -> anyhow::Result<[PathBuf; 2]> {
     Ok([build(builds.commit(named)?, named)?, build(builds.now()?, "the files as they are now")?])
 }
 
-fn interleaved(args: &CompareArgs, design: &Design, catalog: &dyn Catalog) -> anyhow::Result<Vec<Finding>> {
+/// `options` are those that every `solve` gets: what this call may read and start, its children may.
+fn interleaved(
+    args: &CompareArgs,
+    design: &Design,
+    catalog: &dyn Catalog,
+    options: &[OsString],
+) -> anyhow::Result<Vec<Finding>> {
     let workloads = workloads(args, catalog)?;
     let this = std::env::current_exe().context("cannot locate the executable of this program")?;
     let [other, this] = match (&args.against, &args.versus) {
@@ -185,11 +197,11 @@ fn interleaved(args: &CompareArgs, design: &Design, catalog: &dyn Catalog) -> an
         note("warning: cannot pin to a core; the intervals will be wider");
     }
     let run = |workload: &Workload, side: Side| match (side, &args.versus) {
-        (Side::New, _) => workload.run(&this),
-        (Side::Old, None) => workload.run(&other),
+        (Side::New, _) => workload.run(&this, options),
+        (Side::Old, None) => workload.run(&other, options),
         (Side::Old, Some(solver)) => {
             let cell = CellKey::new(&workload.cell.dataset, solver);
-            Workload { cell, ..workload.clone() }.run(&other)
+            Workload { cell, ..workload.clone() }.run(&other, options)
         }
     };
     let mut findings = rounds::compare(&workloads, design, run, |round| {
@@ -199,7 +211,7 @@ fn interleaved(args: &CompareArgs, design: &Design, catalog: &dyn Catalog) -> an
     })?;
     if args.versus.is_none() && instructions::version().is_some() {
         for (finding, workload) in findings.iter_mut().zip(&workloads).filter(|(f, _)| f.judgement.fails()) {
-            explain(finding, workload, [&other, &this])?;
+            explain(finding, workload, [&other, &this], options)?;
         }
     }
     Ok(findings)
@@ -207,10 +219,15 @@ fn interleaved(args: &CompareArgs, design: &Design, catalog: &dyn Catalog) -> an
 
 /// Adds to the finding of a slower workload whether it also takes more instructions. Any change of the sources moves code in
 /// memory, which alone can change the time by as much as the threshold.
-fn explain(finding: &mut Finding, workload: &Workload, programs: [&Path; 2]) -> anyhow::Result<()> {
+fn explain(
+    finding: &mut Finding,
+    workload: &Workload,
+    programs: [&Path; 2],
+    options: &[OsString],
+) -> anyhow::Result<()> {
     note(&format!("counting instructions: {}", workload.cell));
     let count = |program| -> anyhow::Result<f64> {
-        let counts = instructions::count(program, std::slice::from_ref(workload), |_| {})?;
+        let counts = instructions::count(program, options, std::slice::from_ref(workload), |_| {})?;
         Ok(counts.values().sum::<u64>() as f64)
     };
     let ratio = count(programs[1])? / count(programs[0])?;

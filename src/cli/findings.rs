@@ -1,6 +1,6 @@
 //! What `check` and `compare` share: the records they judge, and where their findings go.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
@@ -31,10 +31,19 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Tries the folder of every file: a wrong path must not cost the measurement.
-    pub fn check(&self) -> crate::Result<()> {
-        let paths = [&self.junit, &self.github_benchmark, &self.bencher];
-        paths.into_iter().flatten().try_for_each(|path| files::try_folder(path))
+    /// Tries the folder of every file: a wrong path must not cost the measurement. Fails when one file would replace
+    /// another of them, or `other`.
+    pub fn check(&self, other: Option<&Path>) -> anyhow::Result<()> {
+        let outputs = [&self.junit, &self.github_benchmark, &self.bencher].into_iter().flatten();
+        outputs.clone().try_for_each(|path| files::try_folder(path))?;
+        let mut seen: Vec<&Path> = other.into_iter().collect();
+        for path in outputs {
+            if seen.iter().any(|earlier| files::is_same(earlier, path)) {
+                bail!("{} is named twice; give every output a file of its own", path.display());
+            }
+            seen.push(path);
+        }
+        Ok(())
     }
 
     /// Writes the files and the step summary, prints the table, gives the verdict.

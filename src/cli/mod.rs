@@ -166,8 +166,8 @@ fn run(cli: &Cli, catalog: &dyn Catalog) -> anyhow::Result<Exit> {
         anyhow::bail!("this command cannot be shown on a page: it can read results that must not be published");
     }
     match &cli.command {
-        Command::Check(args) => return check::run(args, catalog),
-        Command::Compare(args) => return compare::run(args, catalog),
+        Command::Check(args) => return check::run(args, catalog, &data),
+        Command::Compare(args) => return compare::run(args, catalog, &data),
         Command::Data(args) => return data::run(args, catalog, &data),
         Command::Reproduce(args) => reproduce::run(args, catalog, &data),
         Command::Run(args) => run::run(args, catalog, &data),

@@ -145,11 +145,9 @@ pub fn execute(experiments: Vec<Experiment>, mut options: Options, catalog: &dyn
 pub fn name_programs(experiment: &Experiment, catalog: &dyn Catalog) {
     let programs = experiment.programs(catalog);
     if !programs.is_empty() {
-        let config = experiment.path.display();
-        note(&format!("{config} starts programs on this machine; --no-programs refuses them:"));
-        for name in programs {
-            note(&format!("  {name}"));
-        }
+        let (config, programs) = (experiment.path.display(), programs.join("\n  "));
+        // A warning, so that --quiet shows it too.
+        note(&format!("warning: {config} starts programs on this machine; --no-programs refuses them:\n  {programs}"));
     }
 }
 
@@ -225,7 +223,7 @@ fn costs_of(out: &Path, records: &[RunRecord], catalog: &dyn Catalog) -> PaperCo
     let manifest = Store::open(out).and_then(|store| store.manifest());
     let mut costs = manifest.map(|manifest| manifest.paper_costs).unwrap_or_default();
     // What a session has stored stays, then what `cluster plan --write` has solved.
-    let split = Some(id_file(out)).filter(|path| path.exists()).and_then(|path| IdFile::read(&path).ok());
+    let split = Some(id_file(out)).filter(|path| path.is_file()).and_then(|path| IdFile::read(&path).ok());
     for (key, cost) in split.into_iter().flat_map(|list| list.costs.0) {
         costs.0.entry(key).or_insert(cost);
     }

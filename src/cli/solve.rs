@@ -1,10 +1,11 @@
 //! `solve`: one run, printed as it goes, as a table or as JSON lines.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use anyhow::bail;
 use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
@@ -175,7 +176,7 @@ fn settings(args: &SolveArgs, catalog: &dyn Catalog) -> anyhow::Result<RunSettin
     let iterations = iterations.or(unlimited.then_some(50));
     let budget = Budget { iterations, time_s: time, oracle_calls, gap, until };
     if budget.lacks_one_of_both() {
-        anyhow::bail!("--until all needs --iterations and --time: it ends when both are reached");
+        bail!("--until all needs --iterations and --time: it ends when both are reached");
     }
     let info = SolverInfo::find(catalog.solvers(), &args.solver)?;
     let given: Vec<(&str, String)> = args.set.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
@@ -215,6 +216,7 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let request = Request { name: &dataset, data, lambda: *lambda, pairwise_weight: *pairwise_weight };
     let Loaded { description, problem, features } = catalog.open(&request)?;
     let (n, d, lambda) = (description.size.n, description.size.d, problem.lambda());
+    let beside = args.save_weights.as_deref().filter(|_| features.is_some()).map(features_file).transpose()?;
     if let Some(features) = &features {
         note(&format!("{dataset}: {} features occur; the others have no weights", features.len()));
     }
@@ -242,14 +244,14 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     let execution = Execution { parallel_evaluation: !is_program, helpers, cancelled: &stopped };
     let outcome = match problem.run(&settings, &execution, &mut printer) {
         // Its program may have been ended with it.
-        Err(_) if stopped() => anyhow::bail!(STOPPED),
+        Err(_) if stopped() => bail!(STOPPED),
         Err(error @ ssvm::Error::NegativeGap { .. }) if is_program => {
-            anyhow::bail!("{error}; `ssvm-bench data test` names the mistake of an oracle")
+            bail!("{error}; `ssvm-bench data test` names the mistake of an oracle")
         }
         outcome => outcome?,
     };
     if outcome.stop == StopReason::Cancelled {
-        anyhow::bail!(STOPPED);
+        bail!(STOPPED);
     }
     let mut summary = summary_text(&outcome, ReadingCost::of_call(*clock, *oracle_cost), exact, n);
     if printer.partial {
@@ -270,7 +272,8 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         note(&format!("note: {solver} has no dual, so its gap is not known and --gap cannot end its run"));
     }
     if let Some(path) = &args.save_weights {
-        save_weights(path, &outcome.weights, features.as_deref())?;
+        let features = features.as_deref().zip(beside.as_deref());
+        save_weights(path, &outcome.weights, features)?;
     }
     printer.error.map_or(Ok(()), Err)
 }
@@ -294,15 +297,48 @@ fn columns(exact: bool, width: usize) -> (Vec<usize>, Vec<&'static str>) {
     (columns, left_out)
 }
 
+/// How a file of features begins; its length follows.
+const FEATURES: &[u8] = b"{'descr': '<u4', 'fortran_order': False, 'shape': (";
+
+/// The second file of weights whose features are not all up to the last. Fails, before the run, where it cannot be written or would
+/// replace a file that no earlier save has made.
+fn features_file(weights: &Path) -> anyhow::Result<PathBuf> {
+    if files::is_stream(weights) {
+        bail!(
+            "--save-weights {}: these weights need a second file, with the indices of their features, which a stream cannot \
+             have; name a file",
+            weights.display()
+        );
+    }
+    let path = weights.with_extension("features.npy");
+    files::try_file(&path)?;
+    let begin = |path: &Path| -> Option<Vec<u8>> {
+        let (mut bytes, most) = (Vec::new(), 10 + FEATURES.len() as u64);
+        files::plain(path).ok()?;
+        files::open_input(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    };
+    // The magic bytes, a version and the length of the header precede it.
+    let ours = || weights.exists() && begin(&path).is_some_and(|bytes| bytes.get(10..) == Some(FEATURES));
+    if path.exists() && !ours() {
+        bail!(
+            "{}: the indices of the features would replace this file, which was not saved with {}; move it away, or choose \
+             another name",
+            path.display(),
+            weights.display()
+        );
+    }
+    Ok(path)
+}
+
 /// Writes the weights, and beside them the features that they belong to where these are not all features up to the last.
-fn save_weights(path: &Path, weights: &[f64], features: Option<&[u32]>) -> anyhow::Result<()> {
+fn save_weights(path: &Path, weights: &[f64], features: Option<(&[u32], &Path)>) -> anyhow::Result<()> {
     files::write_atomically(path, |file| {
         npy::write_header(file, "<f8", &[weights.len()])?;
         file.write_all(weights.iter().map(|w| w.to_le_bytes()).collect::<Vec<_>>().as_flattened())
     })?;
-    if let Some(ids) = features {
-        let beside = path.with_extension("features.npy");
-        files::write_atomically(&beside, |file| {
+    if let Some((ids, beside)) = features {
+        files::write_atomically(beside, |file| {
             npy::write_header(file, "<u4", &[ids.len()])?;
             file.write_all(ids.iter().map(|id| id.to_le_bytes()).collect::<Vec<_>>().as_flattened())
         })?;

@@ -5,6 +5,7 @@
 //! `find DIR -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -171,6 +172,12 @@ impl DataDir {
     pub fn flags(&self) -> Vec<String> {
         let flags = [("--no-programs", !self.programs), ("--accept-data", self.accept)];
         flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).to_owned()).collect()
+    }
+
+    /// [`DataDir::flags`] and the folder.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let folder = ["--data-dir".into(), self.path.clone().into()];
+        folder.into_iter().chain(self.flags().into_iter().map(OsString::from)).collect()
     }
 
     /// The file or unpacked folder of a set that training reads, if it exists.

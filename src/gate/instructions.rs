@@ -2,6 +2,7 @@
 //! almost no noise, but are valid for one compiler with its flags, one set of CPU features and one version of valgrind only.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -26,9 +27,10 @@ pub fn version() -> Option<String> {
     (output.status.success() && !text.is_empty()).then_some(text)
 }
 
-/// Counts every workload with a build of this program.
+/// Counts every workload with a build of this program, with these options before its own.
 pub fn count(
     program: &Path,
+    options: &[OsString],
     workloads: &[Workload],
     mut progress: impl FnMut(&CellKey),
 ) -> Result<BTreeMap<CellKey, u64>> {
@@ -39,7 +41,8 @@ pub fn count(
         progress(&workload.cell);
         let mut command = Command::new("valgrind");
         command.arg("--tool=callgrind").arg(format!("--toggle-collect={SOLVER_WORK}"));
-        command.arg(format!("--callgrind-out-file={}", file.display())).arg(program).args(workload.arguments());
+        command.arg(format!("--callgrind-out-file={}", file.display())).arg(program);
+        command.args(options).args(workload.arguments());
         workload::output(command, program)?;
         let text = std::fs::read_to_string(&file).map_err(Error::io("read", &file))?;
         let total = parse_total(&text)

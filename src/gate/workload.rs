@@ -4,6 +4,7 @@
 //! They run under the virtual clock: the slope rule then takes the same decisions whatever the machine does, so two
 //! builds of one algorithm do the same work and their CPU times can be divided.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
@@ -69,12 +70,13 @@ impl Workload {
         arguments
     }
 
-    /// Runs the workload with a build of this program; its summary is the last line of `solve --format json`.
-    pub fn run(&self, program: &Path) -> Result<WorkDone> {
+    /// Runs the workload with a build of this program, with these options before its own; its summary is the last line
+    /// of `solve --format json`.
+    pub fn run(&self, program: &Path, options: &[OsString]) -> Result<WorkDone> {
         let mut command = Command::new(program);
         // Its message becomes part of an error, which is wrapped once.
         command.env("COLUMNS", "10000");
-        command.args(self.arguments());
+        command.args(options).args(self.arguments());
         let text = output(command, program)?;
         let line = text.lines().last().unwrap_or_default();
         serde_json::from_str(line)

@@ -53,3 +53,14 @@ pub enum Error {
     #[error("squeue --json did not print JSON with jobs ({0})")]
     NoQueue(String),
 }
+
+impl Error {
+    /// Whether sbatch has certainly submitted nothing. A controller that answers too late may have taken the job.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::NotInstalled { .. } | Self::NotStarted { .. } => true,
+            Self::ProgramFailed { status, reason, .. } => status.code().is_some() && !reason.contains("timed out"),
+            _ => false,
+        }
+    }
+}

@@ -17,6 +17,7 @@ use super::memory::{EXHAUSTED, MemoryWatch, memory_usage};
 use super::pause::PauseGate;
 use super::progress::{BatchProgress, BatchStatus};
 use super::worker::{Abandoned, AbortReason, Runner, StopSignal, Worker, WorkerContext};
+use crate::dataset::program::stop_calls_by;
 use crate::error::{Error, Result};
 use crate::experiment::{Estimator, Plan, RunSpec};
 use crate::store::folder::{Folder, Store};
@@ -290,8 +291,11 @@ impl Scheduler<'_> {
 fn work(batch: &RunBatch, worker: &Worker, queue: &Receiver<usize>, report: &Sender<Event>) -> Result<()> {
     let core = worker.cores.first().copied().filter(|core| host::pin(*core));
     let cores = worker.cores.clone();
+    let (stop, alone) = (worker.aborted.clone(), batch.jobs == 1);
+    stop_calls_by(&stop, alone);
     // Threads inherit the core of the thread that makes them: each moves to its own.
     let pin = move |k: usize| {
+        stop_calls_by(&stop, alone);
         if let Some(core) = cores.get(k + 1) {
             host::pin(*core);
         }

@@ -62,7 +62,7 @@ pub struct Worker {
     /// Where its threads are pinned; empty where they are not.
     pub(super) cores: Vec<usize>,
     /// Read on the clock, inside passes: one relaxed load.
-    aborted: AtomicBool,
+    pub(super) aborted: Arc<AtomicBool>,
     current: Mutex<CurrentRun>,
 }
 
@@ -197,7 +197,8 @@ impl WorkerContext<'_> {
             Ok(Ok(outcome)) => measured(outcome, abort, total_s, passes),
             // An oracle program may have been killed with the rest.
             Ok(Err(_)) if dropped => return None,
-            Ok(Err(_)) if batch.stop.is_cancelled() => Ok((aborted(abort, total_s), only_total(total_s))),
+            // Its oracle program was ended with it.
+            Ok(Err(_)) if abort.is_some() => Ok((aborted(abort, total_s), only_total(total_s))),
             Ok(Err(error)) => Err(error.to_string()),
         };
         let (status, measured) = outcome.unwrap_or_else(|message| (Status::Failed(message), only_total(total_s)));

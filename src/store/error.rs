@@ -56,6 +56,12 @@ pub enum Error {
     )]
     FolderGone(u64),
     #[error(
+        "was moved to {now} while this process wrote into it; {written} runs that it had finished are there: move the folder back, \
+         or continue with --out {now}",
+        now = now.display()
+    )]
+    FolderMoved { written: u64, now: PathBuf },
+    #[error(
         "{0} runs that this process wrote are gone, because something else removed files of this folder; start again"
     )]
     FilesGone(u64),

@@ -37,9 +37,20 @@ pub struct Store {
 /// The folder that this process writes into, whatever has its name later, and what was written.
 #[derive(Debug)]
 struct WriteTarget {
-    number: Option<(u64, u64)>,
-    /// Sizes of the files of the runs, in bytes.
-    written: Mutex<BTreeMap<String, u64>>,
+    folder: File,
+    /// Device and inode of the folder of the runs.
+    runs: Option<(u64, u64)>,
+    /// The files of runs as this process has written or found them.
+    files: Mutex<BTreeMap<String, Option<Stamp>>>,
+    /// Number of runs that were written.
+    written: AtomicU64,
+}
+
+/// Size and time of the last change of a file.
+type Stamp = (u64, i64, i64);
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    path.metadata().ok().map(|there| (there.len(), there.mtime(), there.mtime_nsec()))
 }
 
 /// The right to write into a folder; released when dropped or when the process ends, in whatever way. The folder itself
@@ -117,8 +128,8 @@ impl Store {
             Error::file(&store.dir, reason)
         })?;
         // The locked folder must be the one that has the name, because it may have been replaced in the meantime.
-        let locked = folder.metadata().map_err(Error::io("open", &store.dir))?;
-        store.claim(Some((locked.dev(), locked.ino())))?;
+        let held = folder.try_clone().map_err(Error::io("open", &store.dir))?;
+        store.claim(held)?;
         files::sweep(&store.dir);
         files::sweep(&runs);
         Ok((store, WriteLock { _folder: folder }))
@@ -129,36 +140,49 @@ impl Store {
     pub fn create_private(dir: impl AsRef<Path>) -> Result<Self> {
         let mut store = Self { dir: dir.as_ref().to_owned(), target: None };
         files::make_folder(&store.folder(Folder::Runs))?;
-        store.claim(files::number(&store.dir))?;
+        let folder = File::open(&store.dir).map_err(Error::io("open", &store.dir))?;
+        store.claim(folder)?;
         Ok(store)
     }
 
-    fn claim(&mut self, number: Option<(u64, u64)>) -> Result<()> {
-        self.target = Some(Arc::new(WriteTarget { number, written: Mutex::default() }));
+    fn claim(&mut self, folder: File) -> Result<()> {
+        let runs = files::number(&self.folder(Folder::Runs));
+        self.target = Some(Arc::new(WriteTarget { folder, runs, files: Mutex::default(), written: AtomicU64::new(0) }));
         self.is_still_ours()
     }
 
     /// Fails when the folder was deleted or replaced since it was opened for writing, because the folder that has its
     /// name now may have another writer.
     fn is_still_ours(&self) -> Result<()> {
-        match &self.target {
-            Some(target) if target.number.is_none() || target.number != files::number(&self.dir) => {
-                Err(Error::file(&self.dir, store::Error::FolderGone(target.written.lock().len() as u64)))
-            }
-            _ => Ok(()),
+        let Some(target) = &self.target else { return Ok(()) };
+        let runs = self.folder(Folder::Runs);
+        let written = target.written.load(Ordering::Relaxed);
+        if !files::is_open_as(&target.folder, &self.dir) {
+            let reason = match files::name_of(&target.folder) {
+                Some(now) => store::Error::FolderMoved { written, now },
+                None => store::Error::FolderGone(written),
+            };
+            return Err(Error::file(&self.dir, reason));
         }
+        if target.runs.is_none() || target.runs != files::number(&runs) {
+            return Err(Error::file(runs, store::Error::FolderGone(written)));
+        }
+        Ok(())
     }
 
-    /// How many of these runs, which were written, are not in the folder any more, or not as long as they were written;
-    /// fails when the folder itself is gone.
+    /// How many of these runs, which were written or found, are not in the folder any more, or were changed and are not
+    /// sound; fails when the folder itself is gone.
     pub fn count_gone<'a>(&self, run_ids: impl IntoIterator<Item = &'a String>) -> Result<u64> {
         self.is_still_ours()?;
-        let size = |path: &PathBuf| (stem(path), path.metadata().map_or(0, |there| there.len()));
-        let there: BTreeMap<String, u64> = self.files(Folder::Runs)?.iter().map(size).collect();
-        let written = self.target.as_ref().map(|target| target.written.lock());
+        let there = self.files(Folder::Runs)?;
+        let there: BTreeMap<String, Option<Stamp>> = there.iter().map(|path| (stem(path), stamp(path))).collect();
+        let known = self.target.as_ref().map(|target| target.files.lock());
         let is_gone = |run_id: &str| match there.get(run_id) {
-            None | Some(0) => true,
-            Some(size) => written.as_ref().and_then(|sizes| sizes.get(run_id)).is_some_and(|written| written != size),
+            None | Some(None | Some((0, ..))) => true,
+            Some(now) => {
+                let changed = known.as_ref().and_then(|known| known.get(run_id)).is_some_and(|before| before != now);
+                changed && read_head(&self.path(Folder::Runs, run_id)).is_err()
+            }
         };
         Ok(run_ids.into_iter().filter(|run_id| is_gone(run_id)).count() as u64)
     }
@@ -194,7 +218,8 @@ impl Store {
         self.is_still_ours()?;
         files::write_bytes(&path, &bytes)?;
         if let Some(target) = &self.target {
-            target.written.lock().insert(record.run_id(), bytes.len() as u64);
+            target.written.fetch_add(1, Ordering::Relaxed);
+            target.files.lock().insert(record.run_id(), stamp(&path));
         }
         Ok(())
     }
@@ -232,7 +257,11 @@ impl Store {
 
     /// Updates contents that were read before: reads the files that they lack, and drops records whose file is gone.
     pub fn refresh(&self, kind: Folder, before: Contents) -> Result<Contents> {
-        let files: BTreeSet<String> = self.files(kind)?.iter().map(|path| stem(path)).collect();
+        let paths = self.files(kind)?;
+        if let Some(target) = &self.target {
+            target.files.lock().extend(paths.iter().map(|path| (stem(path), stamp(path))));
+        }
+        let files: BTreeSet<String> = paths.iter().map(|path| stem(path)).collect();
         let mut known: BTreeMap<String, RunRecord> =
             before.records.into_iter().map(|record| (record.run_id(), record)).collect();
         known.retain(|id, _| files.contains(id));
@@ -245,7 +274,8 @@ impl Store {
         let folder = self.folder(Folder::Stale);
         self.is_still_ours()?;
         files::make_folder(&folder)?;
-        files::rename(&self.path(Folder::Runs, run_id), &self.path(Folder::Stale, run_id))
+        let run = self.path(Folder::Runs, run_id);
+        files::rename(&run, &files::unused(&self.path(Folder::Stale, run_id), &run))
     }
 
     /// The manifest; an empty one when the folder has none yet.

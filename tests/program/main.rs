@@ -437,12 +437,13 @@ fn planning_starts_no_program() {
     assert!(text.contains(&format!("will start the program {}", script.display())), "{text}");
     assert!(text.contains("3 runs follow"), "{text}");
     let dry = bench(&["cluster", "submit", "--dry-run", "--shards", "2", &path("c.toml"), "--out", &path("out")]);
-    let text = String::from_utf8_lossy(&dry.stderr).into_owned();
-    assert!(dry.status.code() == Some(1) && text.contains("that a dry run does not do: start the program"), "{text}");
+    let text = String::from_utf8_lossy(&dry.stdout).into_owned();
+    let unknown = format!("{name}: its 3 runs are unknown, because this command does not start the program");
+    assert!(dry.status.success() && text.contains(&unknown) && text.contains("array.sbatch would be"), "{text}");
+    assert!(text.ends_with("nothing was written or submitted (--dry-run)\n"), "{text}");
     let shards = bench(&["cluster", "plan", &path("c.toml"), "--shards", "2"]);
-    let text = String::from_utf8_lossy(&shards.stderr).into_owned();
-    assert!(shards.status.code() == Some(1) && text.contains("that a plan does not do: start the program"), "{text}");
-    assert!(text.contains("--shards 2 --write"), "{text}");
+    let text = String::from_utf8_lossy(&shards.stdout).into_owned();
+    assert!(shards.status.success() && text.contains(&unknown) && text.contains("--shards 2 --write"), "{text}");
     let out = path("out");
     for look in [
         &["run", "--dry-run", &path("c.toml"), "--verbose", "--format", "json"][..],
@@ -465,7 +466,8 @@ fn planning_starts_no_program() {
         let refused = format!("oracle program '{}' is not started: --no-programs refuses it", script.display());
         assert!(!look.contains(&"--no-programs") || text.contains(&refused), "{look:?}: {text}");
     }
-    let missing = bench(&["cluster", "plan", &path("c.toml"), "--out", &path("out"), "--shards", "2", "--write"]);
+    let write = ["--quiet", "cluster", "plan", &path("c.toml"), "--out", &path("out"), "--shards", "2", "--write"];
+    let missing = bench(&write);
     assert!(!missing.status.success() && trace.exists(), "identities need the program");
     let text = String::from_utf8_lossy(&missing.stderr);
     assert!(
@@ -504,6 +506,31 @@ fn everything_works_with_a_program() {
     let advice = fine(&["advise", "--results", &path("priced"), "--dataset", "oracle", "--oracle-cost", "8"]);
     let words: Vec<&str> = advice.split_whitespace().collect();
     assert!(words.join(" ").contains("k = 8.00"), "{advice}");
+}
+
+/// A program that does not answer is ended with its run, so that its worker is free long before the limit of the call.
+fn a_run_that_times_out_ends_its_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = dataset(",limit=1000", "hang");
+    let config = format!(
+        "repeats = 2\ntimeout_s = 1\n{CONFIG}[[dataset]]\nname = \"{name}\"\n[[solver]]\nname = \"bcfw\"\n[[solver]]\nname = \"fw\"\n"
+    );
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("c.toml"), config.replace("iterations = 3", "iterations = 1000")).unwrap();
+    for jobs in ["1", "2"] {
+        let began = Instant::now();
+        let out = path(jobs);
+        let output = bench(&["run", &path("c.toml"), "--out", &out, "--jobs", jobs, "--quiet"]);
+        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        // Four runs of about a second; each held its worker for a minute more.
+        assert!(began.elapsed() < Duration::from_secs(50), "{} s", began.elapsed().as_secs());
+        let records = Store::open(&out).unwrap().scan(Folder::Runs).unwrap().records;
+        assert_eq!(records.len(), 4);
+        for record in &records {
+            assert!(matches!(record.status, Status::TimedOut { after_s } if after_s < 20.0), "{:?}", record.status);
+        }
+    }
+    assert!(all_gone(&[&own().display().to_string(), "serve hang"]));
 }
 
 fn interrupted(arguments: &[&str], tag: &str) {
@@ -686,6 +713,7 @@ crate::trials![
     the_identity_is_the_program_and_what_it_says,
     planning_starts_no_program,
     everything_works_with_a_program,
+    a_run_that_times_out_ends_its_program,
     ctrl_c_ends_programs_that_hang,
     python_digits_agree_with_the_built_in_oracle,
     python_cuts_agree_with_the_built_in_oracle,

@@ -694,6 +694,69 @@ fn gnu_parallel_runs_the_shards() -> Result<(), Skipped> {
     Ok(())
 }
 
+/// While sbatch may still be at work for a submission that was killed, nothing is submitted a second time.
+fn a_killed_submission_is_not_repeated_while_sbatch_may_be_at_work() {
+    let cluster = Cluster::new(1001);
+    with_a_queue(&cluster);
+    cluster.write("fake/hold", "");
+    let submit = ["cluster", "submit", "config.toml", "--out", "out", "--shards", "3"];
+    let mut command = cluster.command(env!("CARGO_BIN_EXE_ssvm-bench"));
+    let mut child = command.args(submit).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while cluster.calls().is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it submitted");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (code, _, error) = cluster.submit(&submit[3..]);
+    assert!(code == 1 && error.contains("sbatch may still be at work") && error.contains("shards 1-3"), "{error}");
+    assert!(error.contains("repeat this command in"), "{error}");
+    assert_eq!(cluster.calls().len(), 1);
+    let (code, _, error) = cluster.bench(&["cluster", "status", "out"]);
+    assert!(code == 0 && error.contains("sbatch may still be at work"), "{error}");
+    fs::remove_file(cluster.path("fake/hold")).unwrap();
+    while fs::read_to_string(cluster.path("fake/entries")).unwrap_or_default().is_empty() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (code, printed, _) = cluster.submit(&submit[3..]);
+    assert!(code == 0 && printed.contains("nothing to submit: 3 shards are in the queue"), "{printed}");
+    assert!(printed.contains("no job joins the shards; when they are done, run: "), "{printed}");
+    // What was asked for long ago and is in no queue was not submitted.
+    fs::remove_file(cluster.path("fake/entries")).unwrap();
+    let jobs = fs::read_to_string(cluster.path("out/slurm/jobs.json")).unwrap();
+    let mut jobs: serde_json::Value = serde_json::from_str(&jobs).unwrap();
+    jobs["submissions"][0]["asked"]["unix_s"] = 1.into();
+    cluster.write("out/slurm/jobs.json", &jobs.to_string());
+    let (code, printed, error) = cluster.submit(&submit[3..]);
+    assert!(code == 0 && printed.contains("3 shards to submit"), "{printed}{error}");
+}
+
+fn what_is_refused_leaves_no_empty_folder() {
+    let cluster = Cluster::new(1001);
+    for arguments in [&["--out", "out"][..], &["--out", "deep/out"], &["--out", "out", "--shards", "2", "--", "a\nb"]] {
+        assert_eq!(cluster.submit(arguments).0, 1);
+        assert!(!cluster.path("out").exists() && !cluster.path("deep").exists(), "{arguments:?}");
+    }
+}
+
+/// Every task reads the id file again, so that it is no stream.
+fn an_id_file_that_is_a_stream_is_refused() {
+    let cluster = Cluster::new(1001);
+    fs::create_dir(cluster.path("out")).unwrap();
+    let ids = cluster.path("out/shards.txt");
+    let plan = ["cluster", "plan", "config.toml", "--out", "out", "--shards", "2", "--write"];
+    nix::unistd::mkfifo(&ids, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for link in [false, true] {
+        if link {
+            fs::remove_file(&ids).unwrap();
+            std::os::unix::fs::symlink("/dev/stdout", &ids).unwrap();
+        }
+        let (code, printed, error) = cluster.bench(&plan);
+        assert!(code == 1 && error.contains("shards.txt is not a plain file; remove it"), "{printed}{error}");
+        assert!(!ids.symlink_metadata().unwrap().is_file());
+    }
+}
+
 crate::trials![
     the_page_shows_what_is_emitted,
     every_script_is_one_that_bash_reads,
@@ -710,4 +773,7 @@ crate::trials![
     what_cannot_be_done_says_what_to_do,
     the_exit_code_of_hq_is_not_trusted,
     gnu_parallel_runs_the_shards,
+    a_killed_submission_is_not_repeated_while_sbatch_may_be_at_work,
+    what_is_refused_leaves_no_empty_folder,
+    an_id_file_that_is_a_stream_is_refused,
 ];

@@ -15,7 +15,7 @@ use crate::common::trials::Skipped;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use ssvm_bench::store::files::{self, SharedFile};
-use ssvm_bench::store::folder::{Folder, Store};
+use ssvm_bench::store::folder::{Contents, Folder, Store};
 use ssvm_bench::store::optimum::Optima;
 
 const CONFIG: &str = "name = \"t\"\nclock = \"virtual\"\nrepeats = 2\n[budget]\niterations = 2\n\
@@ -429,10 +429,8 @@ fn a_folder_that_vanishes_while_it_is_written_to_is_an_error() {
     fs::rename(bench.path("out"), bench.path("moved")).unwrap();
     let (code, printed, error) = ended(child, lines);
     assert_eq!(code, Some(1), "{printed}{error}");
-    assert!(
-        error.contains("out: was deleted, moved or replaced") && error.contains("runs that it had finished"),
-        "{error}"
-    );
+    let moved = bench.path("moved").canonicalize().unwrap();
+    assert!(error.contains("out: was moved to ") && error.contains(&format!("--out {}", moved.display())), "{error}");
     let before = fs::read_dir(bench.path("moved/runs")).unwrap().count();
     assert!((2..60).contains(&before), "{before}");
     // At most the one that was being written at that moment.
@@ -509,6 +507,157 @@ fn what_killed_commands_left_is_removed_by_the_next_one() {
     assert!(!in_use.exists(), "its process has ended");
 }
 
+/// `runs/` of another folder in the place of the own one would take records that belong elsewhere.
+fn runs_that_are_swapped_for_a_link_end_the_run() {
+    let bench = Bench::new();
+    let (child, lines) = begun(&bench);
+    fs::rename(bench.path("out/runs"), bench.path("own")).unwrap();
+    fs::create_dir(bench.path("foreign")).unwrap();
+    symlink("../foreign", bench.path("out/runs")).unwrap();
+    let (code, printed, error) = ended(child, lines);
+    assert!(code == Some(1) && error.contains("out/runs: was deleted, moved or replaced"), "{printed}{error}");
+    // At most the one that was being written at that moment.
+    assert!(fs::read_dir(bench.path("foreign")).unwrap().count() <= 1);
+}
+
+/// Contents count, and not only sizes; so do runs of earlier sessions. A new time alone is no change.
+fn runs_that_change_without_a_new_size_are_not_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = |repeat| runs::made_up("usps-synth:n=5", "bcfw", repeat, 5, 1.0);
+    let ids: Vec<String> = (0..4).map(|repeat| record(repeat).run_id()).collect();
+    {
+        let (earlier, _lock) = Store::create(dir.path()).unwrap();
+        earlier.write(Folder::Runs, &record(0)).unwrap();
+        earlier.write(Folder::Runs, &record(1)).unwrap();
+    }
+    let (store, _lock) = Store::create(dir.path()).unwrap();
+    store.refresh(Folder::Runs, Contents::default()).unwrap();
+    store.write(Folder::Runs, &record(2)).unwrap();
+    store.write(Folder::Runs, &record(3)).unwrap();
+    let later = SystemTime::now() + Duration::from_secs(5);
+    let change = |at: usize, content: &dyn Fn(Vec<u8>) -> Vec<u8>| {
+        let path = store.path(Folder::Runs, &ids[at]);
+        fs::write(&path, content(fs::read(&path).unwrap())).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+    };
+    change(1, &|bytes| bytes);
+    change(3, &|bytes| bytes);
+    assert_eq!(store.count_gone(&ids).unwrap(), 0);
+    change(0, &|bytes| bytes[..100].to_vec());
+    change(2, &|bytes| vec![0; bytes.len()]);
+    assert_eq!(store.count_gone(&ids).unwrap(), 2);
+}
+
+fn what_is_set_aside_replaces_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = runs::made_up("usps-synth:n=5", "bcfw", 0, 5, 1.0);
+    let (store, _lock) = Store::create(dir.path()).unwrap();
+    let path = store.path(Folder::Runs, &record.run_id());
+    for content in ["first", "second", "second", "third"] {
+        fs::write(&path, content).unwrap();
+        store.set_aside(&record.run_id()).unwrap();
+    }
+    let kept = files::list(&dir.path().join("stale")).unwrap();
+    let mut kept: Vec<String> = kept.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    kept.sort();
+    assert_eq!(kept, ["first", "second", "third"]);
+}
+
+/// Weights of sparse features have a second file: where there is none, or one of somebody else, the run does not begin.
+fn weights_with_a_second_file_replace_nothing_and_are_no_stream() {
+    let bench = Bench::new();
+    fs::write(bench.path("wide.txt"), "1 3:1 20000000:1\n2 5:1\n").unwrap();
+    let save = |file| ["solve", "-d", "libsvm:wide.txt", "-s", "bcfw", "--iterations", "2", "--save-weights", file];
+    let pipe = bench.path("pipe");
+    mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+    for stream in ["-", "/dev/null", "/dev/stdout", "/proc/self/fd/1", "pipe"] {
+        let message = bench.refused(&save(stream));
+        assert!(message.contains("need a second file") && message.contains("name a file"), "{stream}: {message}");
+    }
+    assert!(!Path::new("/dev/null.features.npy").exists() && !bench.path("-.features.npy").exists());
+    fs::write(bench.path("w.npy"), "mine").unwrap();
+    fs::write(bench.path("w.features.npy"), "mine").unwrap();
+    let message = bench.refused(&save("w.npy"));
+    assert!(message.contains("w.features.npy") && message.contains("would replace this file"), "{message}");
+    assert_eq!((bench.text("w.npy"), bench.text("w.features.npy")), ("mine".into(), "mine".into()));
+    fs::remove_file(bench.path("w.features.npy")).unwrap();
+    mkfifo(&bench.path("w.features.npy"), Mode::S_IRWXU).unwrap();
+    assert!(bench.refused(&save("w.npy")).contains("would replace this file"));
+    fs::remove_file(bench.path("w.features.npy")).unwrap();
+    // Its own files are replaced.
+    for _ in 0..2 {
+        bench.succeeds(&save("w.npy"));
+        assert!(fs::read(bench.path("w.features.npy")).unwrap().starts_with(b"\x93NUMPY"));
+    }
+}
+
+fn two_outputs_into_one_file_are_refused() {
+    let bench = Bench::with_results();
+    bench.succeeds(&["check", "results", "--save", "base.toml"]);
+    let saved = bench.text("base.toml");
+    symlink("a", bench.path("b")).unwrap();
+    let check = |more: &[&str]| bench.refused(&[&["check", "results", "--baseline", "base.toml"], more].concat());
+    for more in [
+        ["--junit", "a", "--bencher", "a"],
+        ["--junit", "a", "--github-benchmark", "b"],
+        ["--junit", "-", "--bencher", "-"],
+    ] {
+        assert!(check(&more).contains("is named twice"), "{more:?}");
+    }
+    assert!(check(&["--junit", "base.toml"]).contains("is named twice") && bench.text("base.toml") == saved);
+    assert!(!bench.path("a").exists());
+    // Saving compares nothing, so that it has no findings to write.
+    assert!(
+        bench.refused(&["check", "results", "--save", "new.toml", "--junit", "j.xml"]).contains("cannot be used with")
+    );
+}
+
+fn a_closed_standard_output_is_an_error_where_the_output_goes_there() {
+    let bench = Bench::with_results();
+    let shell = |words: &str| {
+        let script = format!("{} {words}", env!("CARGO_BIN_EXE_ssvm-bench"));
+        Command::new("sh").args(["-c", &script]).current_dir(bench.dir.path()).output().unwrap()
+    };
+    let closed = shell("report results --output - >&-");
+    assert!(
+        closed.status.code() == Some(1) && errors(&closed).contains("standard output is closed"),
+        "{}",
+        errors(&closed)
+    );
+    assert!(shell("report results --output - >/dev/null").status.success());
+}
+
+fn a_step_summary_without_a_reader_ends_with_an_error() {
+    let bench = Bench::with_results();
+    bench.succeeds(&["check", "results", "--save", "base.toml"]);
+    mkfifo(&bench.path("pipe"), Mode::S_IRWXU).unwrap();
+    let mut check = bench.command(&["check", "results", "--baseline", "base.toml"]);
+    let mut child = check.env("GITHUB_STEP_SUMMARY", bench.path("pipe")).spawn().unwrap();
+    let began = std::time::Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_mins(1), "it waits without an end");
+        thread::sleep(Duration::from_millis(50));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.code() == Some(1) && errors(&output).contains("no process has opened this FIFO"));
+}
+
+/// What a comparison of builds starts is as restricted as the call itself.
+fn compared_builds_get_the_options_about_data() {
+    let bench = Bench::new();
+    let own = env!("CARGO_BIN_EXE_ssvm-bench");
+    let cell = format!("oracle:touch {}/bcfw", bench.path("started").display());
+    for more in [["--versus", "fw"], ["--against", own]] {
+        let call = ["compare", "--only", cell.as_str(), "--rounds", "5", "--no-programs", more[0], more[1]];
+        let message = bench.refused(&call);
+        assert!(message.contains("--no-programs refuses it"), "{message}");
+        assert!(!bench.path("started").exists(), "{more:?} started the program");
+    }
+    let usps = ["compare", "--only", "usps/bcfw", "--rounds", "5", "--versus", "fw", "--data-dir", "elsewhere"];
+    let message = bench.refused(&usps);
+    assert!(message.contains("elsewhere/"), "{message}");
+}
+
 crate::trials![
     a_link_stays_and_its_target_is_replaced,
     links_that_lead_nowhere_are_errors,
@@ -528,4 +677,12 @@ crate::trials![
     runs_that_vanish_or_change_are_not_counted_as_finished,
     a_second_writer_in_a_new_folder_of_the_same_name_is_not_overwritten,
     what_killed_commands_left_is_removed_by_the_next_one,
+    runs_that_are_swapped_for_a_link_end_the_run,
+    runs_that_change_without_a_new_size_are_not_counted,
+    what_is_set_aside_replaces_nothing,
+    weights_with_a_second_file_replace_nothing_and_are_no_stream,
+    two_outputs_into_one_file_are_refused,
+    a_closed_standard_output_is_an_error_where_the_output_goes_there,
+    a_step_summary_without_a_reader_ends_with_an_error,
+    compared_builds_get_the_options_about_data,
 ];

@@ -1,14 +1,17 @@
 //! The result folder as a whole: damage, foreign versions, full disks, two writers, other people's files and readers.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
 use crate::common::runs;
 use crate::common::trials::Skipped;
+use ssvm_bench::run::shard::merge::merge;
 use ssvm_bench::store::codec;
 use ssvm_bench::store::files;
 use ssvm_bench::store::folder::{Folder, Store, read_file};
+use ssvm_bench::store::manifest::{Host, Manifest, Session};
 use ssvm_bench::store::{Measured, RunRecord, Status};
 
 const SOLVERS: [&str; 5] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"];
@@ -219,6 +222,109 @@ fn program(arguments: &[&str], dir: &Path, out: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// What is merged belongs to the result: no link to others' files, and nothing that is not plain is replaced.
+fn a_merge_places_no_links_and_replaces_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let (foreign, input) = (path("foreign.parquet"), path("in"));
+    let store = Store::create_private(&input).unwrap();
+    store.write_manifest(&store.manifest().unwrap()).unwrap();
+    store.write(Folder::Runs, &record(0, 4)).unwrap();
+    store.write(Folder::Runs, &record(1, 4)).unwrap();
+    let name = |k: u64| format!("runs/{}.parquet", record(k, 4).run_id());
+    // A relative link, which leads nowhere from another folder.
+    fs::rename(input.join(name(0)), &foreign).unwrap();
+    symlink("../../foreign.parquet", input.join(name(0))).unwrap();
+    merge(std::slice::from_ref(&input), &path("out")).unwrap();
+    let placed = path("out").join(name(0));
+    assert!(placed.symlink_metadata().unwrap().is_file(), "a link was placed");
+    assert_eq!(fs::read(&placed).unwrap(), fs::read(&foreign).unwrap());
+    assert_ne!(files::number(&placed), files::number(&foreign), "it is a file of others");
+    assert_eq!(
+        files::number(&path("out").join(name(1))),
+        files::number(&input.join(name(1))),
+        "a plain file is shared"
+    );
+    // Merging again changes nothing.
+    merge(std::slice::from_ref(&input), &path("out")).unwrap();
+    assert_eq!(fs::read_dir(path("out/runs")).unwrap().count(), 2);
+    for kind in ["link", "fifo"] {
+        let out = path(kind);
+        fs::create_dir_all(out.join("runs")).unwrap();
+        let target = out.join(name(1));
+        if kind == "link" {
+            fs::write(path("precious"), "precious").unwrap();
+            symlink(path("precious"), &target).unwrap();
+        } else {
+            nix::unistd::mkfifo(&target, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        }
+        let message = merge(std::slice::from_ref(&input), &out).unwrap_err().to_string();
+        assert!(message.contains("move it out of the folder"), "{kind}: {message}");
+        assert!(!target.symlink_metadata().unwrap().is_file(), "{kind} was replaced");
+    }
+    assert_eq!(fs::read_to_string(path("precious")).unwrap(), "precious");
+}
+
+/// The folder is locked before it is read, so that a merge that ends well is in the result.
+fn merges_at_once_lose_no_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: String| dir.path().join(name);
+    let inputs: Vec<_> = (0..6).map(|k| path(format!("s{k}"))).collect();
+    for (k, input) in inputs.iter().enumerate() {
+        let store = Store::create_private(input).unwrap();
+        store.write(Folder::Runs, &record(k as u64, 4)).unwrap();
+        let session = Session { shard: format!("s{k}"), started_unix_s: k as u64, ..session() };
+        store.write_manifest(&Manifest { sessions: vec![session], ..Manifest::default() }).unwrap();
+    }
+    for round in 0..20 {
+        let out = path(format!("o{round}"));
+        let merged: Vec<bool> = std::thread::scope(|scope| {
+            let merges: Vec<_> =
+                inputs.iter().map(|input| scope.spawn(|| merge(std::slice::from_ref(input), &out).is_ok())).collect();
+            merges.into_iter().map(|merge| merge.join().unwrap()).collect()
+        });
+        let sessions = Store::open(&out).unwrap().manifest().unwrap().sessions;
+        for (k, _) in merged.iter().enumerate().filter(|(_, ended_well)| **ended_well) {
+            assert!(sessions.iter().any(|session| session.shard == format!("s{k}")), "round {round}: s{k} is lost");
+            assert!(out.join(format!("runs/{}.parquet", record(k as u64, 4).run_id())).exists());
+        }
+        assert!(merged.contains(&true));
+    }
+}
+
+fn session() -> Session {
+    Session {
+        config: "x".repeat(64),
+        started_unix_s: 1,
+        ended_unix_s: Some(2),
+        jobs: 1,
+        isolated: false,
+        code: ssvm_bench::run::host::code(),
+        host: Host::default(),
+        finished: 1,
+        failed: 0,
+        peak_memory: 0,
+        shard: String::new(),
+        plan: String::new(),
+    }
+}
+
+/// A file that cannot be used is kept beside one of the same name that was kept before.
+fn damaged_files_of_one_name_are_all_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, out) = (dir.path().join("in"), dir.path().join("out"));
+    let store = Store::create_private(&input).unwrap();
+    store.write(Folder::Runs, &record(0, 4)).unwrap();
+    for content in ["first", "second", "second"] {
+        fs::write(store.path(Folder::Runs, "0123456789abcdef0123"), content).unwrap();
+        merge(std::slice::from_ref(&input), &out).unwrap();
+    }
+    let kept = files::list(&out.join("damaged")).unwrap();
+    let kept: Vec<String> = kept.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    assert!(kept.contains(&"first".to_owned()) && kept.contains(&"second".to_owned()));
+}
+
 crate::trials![
     damage_is_named_and_the_rest_is_read,
     foreign_and_empty_folders_have_a_clear_message,
@@ -230,4 +336,7 @@ crate::trials![
     pandas_reads_one_table,
     duckdb_reads_one_table,
     polars_reads_one_table,
+    a_merge_places_no_links_and_replaces_none,
+    merges_at_once_lose_no_session,
+    damaged_files_of_one_name_are_all_kept,
 ];

@@ -12,14 +12,14 @@ use anyhow::bail;
 
 use super::args::{SelectArgs, config_help, duration};
 use super::note;
-use crate::dataset::DataDir;
+use crate::dataset::{Argument, DataDir};
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{Experiment, Plan};
+use crate::experiment::{Experiment, PendingSet, Plan};
 use crate::run::cluster::scripts::quoted;
 use crate::run::cluster::{ClusterJob, id_file, script_path, script_word};
 use crate::run::oracle_cost;
 use crate::run::worker::StopSignal;
-use crate::store::files::SharedFile;
+use crate::store::files::{self, SharedFile};
 
 /// Split a config over many machines, and join the results
 ///
@@ -78,7 +78,8 @@ pub fn whole_plan(
     Ok(oracle_cost::complete(plan, experiment, catalog, data, stop, note)?)
 }
 
-/// The same for a command that computes nothing: fails where identities depend on work. `split` is the command that does it.
+/// The same for a command that computes nothing: fails where identities depend on work. `split` is the command that does it. Data
+/// sets that are programs stay pending, because no file would tell a later call what they say when they start.
 pub fn known_plan(
     experiment: &Experiment,
     catalog: &dyn Catalog,
@@ -87,7 +88,10 @@ pub fn known_plan(
     split: &str,
 ) -> anyhow::Result<Plan> {
     let plan = Plan::outline(experiment, catalog, data)?;
-    let pending = plan.pending.iter().map(|set| (&set.dataset, set.work.as_str()));
+    let is_program =
+        |name: &str| catalog.dataset(name).is_some_and(|info| matches!(info.argument, Argument::Program(_)));
+    let pending = plan.pending.iter().filter(|set| !is_program(&set.dataset));
+    let pending = pending.map(|set| (&set.dataset, set.work.as_str()));
     let unsolved = plan.sets.iter().filter(|set| set.lacks_paper_cost());
     let unsolved = unsolved.map(|set| (&set.spec.name, "solve the paper's oracle cost"));
     if let Some((dataset, work)) = pending.chain(unsolved).next() {
@@ -99,8 +103,27 @@ pub fn known_plan(
     Ok(plan)
 }
 
+/// What a command that starts no program says of those that a plan needs.
+fn unknown_runs(plan: &Plan, split: &str) -> String {
+    let line = |set: &PendingSet| {
+        let PendingSet { dataset, work, runs, .. } = set;
+        format!("{dataset}: its {runs} runs are unknown, because this command does not {work}; `{split}` does\n")
+    };
+    plan.pending.iter().map(line).collect()
+}
+
+/// Fails when the id file leads to a stream: it is read again by every task.
+fn plain_ids(out: &Path) -> anyhow::Result<()> {
+    let path = id_file(out);
+    if files::is_stream(&path) {
+        bail!("{} is not a plain file; remove it, or choose another --out", path.display());
+    }
+    Ok(())
+}
+
 /// Writes the id file of a result folder. An engine may be using another one that is there: replaced only if wanted.
 pub fn write_ids(out: &Path, text: &str, replace: bool) -> anyhow::Result<()> {
+    plain_ids(out)?;
     let path = id_file(out);
     let shared = SharedFile::lock(&path)?;
     if !replace && shared.text()?.is_some_and(|there| there != text) {

@@ -1,10 +1,12 @@
 //! `cluster plan`: a config split into shards, as a table, an id file or a script for an engine.
 
+use anyhow::bail;
+
 use super::super::args::shard_count;
 use super::super::run::{found_runs, name_programs};
 use super::super::terminal::print_width;
 use super::super::{interrupt, print};
-use super::{ConfigArgs, EngineArgs, known_plan, split_command, whole_plan, write_ids};
+use super::{ConfigArgs, EngineArgs, known_plan, plain_ids, split_command, unknown_runs, whole_plan, write_ids};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
 use crate::experiment::{Plan, RunSpec};
@@ -70,17 +72,22 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     let (select, shards) = (&args.config.select, args.shards);
     let (mut experiment, out) = select.experiment(&args.config.config, catalog)?;
     if args.write {
+        plain_ids(&out)?;
         name_programs(&experiment, catalog);
     }
     let known = found_runs(&mut experiment, &out, catalog)?;
+    let command = split_command(&args.config.config, select, &out, Some(shards));
     let plan = if args.write {
         whole_plan(&experiment, catalog, data, &interrupt::stop_signal())?
     } else if args.emit.is_some_and(Emit::is_script) {
         Plan::outline(&experiment, catalog, data)?
     } else {
         // Shards name their runs, and every node must take the same oracle costs.
-        let split = split_command(&args.config.config, select, &out, Some(shards));
-        known_plan(&experiment, catalog, data, ["a plan", "cluster plan"], &split)?
+        let plan = known_plan(&experiment, catalog, data, ["a plan", "cluster plan"], &command)?;
+        if args.emit.is_some() && !plan.pending.is_empty() {
+            bail!("{}", unknown_runs(&plan, &command).trim_end());
+        }
+        plan
     };
     let existing = Existing::of(known, &plan);
     let seconds = |run: &RunSpec| existing.estimator.seconds(run);
@@ -96,7 +103,7 @@ pub fn run(args: &PlanArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Re
     };
     let jobs = workers(&experiment, select.jobs(), select.isolated);
     print(&match args.emit {
-        None => fitted(&table(&experiment.name, &split, jobs), print_width()),
+        None => fitted(&table(&experiment.name, &split, jobs), print_width()) + &unknown_runs(&plan, &command),
         Some(Emit::Lines) => split.lines(),
         Some(Emit::Json) => serde_json::to_string(&split)? + "\n",
         Some(Emit::Sbatch) => script(scripts::SLURM_ARRAY)?,
@@ -120,7 +127,7 @@ fn table(name: &str, split: &Split, jobs: usize) -> String {
         counted(jobs, "worker"),
     );
     let empty = split.shards.iter().filter(|shard| shard.runs.is_empty()).count();
-    if empty > 0 {
+    if empty > 0 && split.runs() > 0 {
         text += &format!(
             "{empty} shards are empty: timed runs of one data set and seed stay together, and there are only {} \
              such groups\n",

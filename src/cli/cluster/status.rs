@@ -48,6 +48,9 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
     let queue = slurm::queue(&mut jobs)
         .map_err(|error| note(&format!("note: {error}; the status is that of the result folder alone")))
         .ok();
+    if let Some((asked, _)) = jobs.unanswered(host::unix_time()).filter(|_| queue.is_some()) {
+        note(&format!("warning: {}", asked.text()));
+    }
     let log = |job, index| last_line(&out.join(SLURM_FOLDER).join(format!("{job}_{index}.log")));
     let shards = status::shards(&list.shards, &found, &jobs, queue.as_deref(), log, host::unix_time());
     if args.format.format == Format::Json {

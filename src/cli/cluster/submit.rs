@@ -8,10 +8,10 @@ use anyhow::{Context as _, bail};
 use super::super::args::shard_count;
 use super::super::run::{found_runs, name_programs};
 use super::super::{note, print, say};
-use super::{ConfigArgs, EngineArgs, known_plan, split_command, whole_plan, write_ids};
+use super::{ConfigArgs, EngineArgs, known_plan, split_command, unknown_runs, whole_plan, write_ids};
 use crate::dataset::DataDir;
 use crate::experiment::catalog::Catalog;
-use crate::experiment::{RunSpec, plan_memory};
+use crate::experiment::{Experiment, RunSpec, plan_memory};
 use crate::run::cluster::cost::SubmissionCost;
 use crate::run::cluster::jobs::{Asked, Jobs, Submission, Submitted, ranges};
 use crate::run::cluster::scripts::{self, merge_command, quoted};
@@ -23,7 +23,7 @@ use crate::run::shard::list::IdFile;
 use crate::run::shard::{self, part};
 use crate::run::worker::StopSignal;
 use crate::run::{Error, host};
-use crate::store::files::{self, SharedFile};
+use crate::store::files::{self, NewFolders, SharedFile};
 
 /// Submit the shards of a config to a SLURM cluster
 ///
@@ -54,6 +54,8 @@ pub struct SubmitArgs {
 pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::Result<()> {
     let (mut experiment, given) = args.config.select.experiment(&args.config.config, catalog)?;
     let out = PathBuf::from(script_path(&given)?);
+    // A submission that is refused leaves no empty folders.
+    let _new = if args.dry_run { None } else { Some(NewFolders::make(&out.join(SLURM_FOLDER))?) };
     // Held until the end, because two simultaneous submissions would submit everything twice.
     let file = if args.dry_run { None } else { Some(Jobs::lock(&out)?) };
     if !args.dry_run && experiment.wants_paper_cost() {
@@ -64,14 +66,19 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let list = written_shards(args, &out, before.as_ref())?;
     let known = found_runs(&mut experiment, &out, catalog)?;
     experiment.paper_costs.0.extend(list.iter().flat_map(|list| list.costs.0.clone()));
+    let command = split_command(&args.config.config, &args.config.select, &given, args.shards);
     let plan = if args.dry_run {
-        let split = split_command(&args.config.config, &args.config.select, &given, args.shards);
-        known_plan(&experiment, catalog, data, ["a dry run", "cluster submit"], &split)?
+        known_plan(&experiment, catalog, data, ["a dry run", "cluster submit"], &command)?
     } else {
         name_programs(&experiment, catalog);
         // A signal ends this command at once, so no stop signal is checked here.
         whole_plan(&experiment, catalog, data, &StopSignal::default())?
     };
+    if !plan.pending.is_empty() {
+        let shards = list.map_or_else(|| wanted_shards(args, before.as_ref()), |list| Ok(list.shards.len()))?;
+        print(&unknown_runs(&plan, &command))?;
+        return show_scripts(&scripts_of(&job_of(args, &experiment, &out, data, shards)?)?);
+    }
     let list = list.filter(|list| list.belongs_to(&shard::digest(&plan)).is_ok());
     let existing = Existing::of(known, &plan);
     let seconds = |run: &RunSpec| existing.estimator.seconds(run);
@@ -84,9 +91,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
         (split.shards.into_iter().map(|shard| shard.runs).collect(), Some(text))
     };
 
-    let mut job = args.engine.job(&experiment, &args.config.select, &out, data, lists.len())?;
-    job.config = script_path(&out.join(SLURM_FOLDER).join("config.toml"))?;
-    job.more = args.more.iter().map(|word| script_word(word, "the option")).collect::<Result<_, _>>()?;
+    let mut job = job_of(args, &experiment, &out, data, lists.len())?;
     let tasks = queue(args, before.as_mut(), &out)?;
     let live: BTreeSet<u64> = tasks.iter().filter(|task| task.phase != Phase::Ended).map(|task| task.job).collect();
     if let (Some(_), Some(job)) = (&new_ids, live.first()) {
@@ -109,7 +114,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let in_queue = |shard: &&ShardStatus| matches!(shard.state, ShardState::Running | ShardState::Pending);
     let queued = shards.iter().filter(in_queue).count();
     if due.is_empty() {
-        return nothing_to_submit(&out, queued);
+        return nothing_to_submit(&out, queued, &jobs);
     }
     let left_of =
         |shard: &usize| of(&lists[shard - 1]).into_iter().filter(|run| !existing.has(run)).map(seconds).collect();
@@ -133,10 +138,29 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     print(&format!("scripts   {}\n          {}\n", scripts[0].0, scripts[1].0))?;
     cost.warnings(&job).iter().for_each(|line| note(line));
     let Some(file) = file else {
-        scripts.iter().try_for_each(|(path, text)| print(&format!("\n{path} would be:\n\n{text}")))?;
-        return print("\nnothing was written or submitted (--dry-run)\n");
+        return show_scripts(&scripts);
     };
     send(&job, jobs, &file, &scripts, &arrays, live)
+}
+
+/// The job of a submission; its longest run is not known yet.
+fn job_of(
+    args: &SubmitArgs,
+    experiment: &Experiment,
+    out: &Path,
+    data: &DataDir,
+    shards: usize,
+) -> anyhow::Result<ClusterJob> {
+    let mut job = args.engine.job(experiment, &args.config.select, out, data, shards)?;
+    job.config = script_path(&out.join(SLURM_FOLDER).join("config.toml"))?;
+    job.more = args.more.iter().map(|word| script_word(word, "the option")).collect::<Result<_, _>>()?;
+    Ok(job)
+}
+
+/// The end of a dry run.
+fn show_scripts(scripts: &JobScripts) -> anyhow::Result<()> {
+    scripts.iter().try_for_each(|(path, text)| print(&format!("\n{path} would be:\n\n{text}")))?;
+    print("\nnothing was written or submitted (--dry-run)\n")
 }
 
 /// Path and text of the scripts of the array and of the job that gathers.
@@ -189,7 +213,9 @@ fn send(
         let wait = last.filter(|_| job.at_once.is_some()).map(|last| format!("--dependency=afterany:{last}"));
         // Written first: if this command is interrupted while SLURM accepts the array, the next one finds the array by its comment.
         let comment = format!("{comment}-{offset}");
-        jobs.submissions[at].asked = Some(Asked { comment: comment.clone(), offset: *offset, indices: list.clone() });
+        let (unix_s, indices_asked) = (host::unix_time(), list.clone());
+        jobs.submissions[at].asked =
+            Some(Asked { comment: comment.clone(), offset: *offset, indices: indices_asked, unix_s });
         jobs.write(file)?;
         let comment_option = format!("--comment={comment}");
         let words: Vec<&str> = [array_option.as_str(), &comment_option]
@@ -197,7 +223,12 @@ fn send(
             .chain(wait.as_deref())
             .chain([array.as_str(), &offset_word])
             .collect();
-        let id = slurm::submit(&words).with_context(|| refused(&jobs.submissions[at], out))?;
+        let answer = slurm::submit(&words);
+        if answer.as_ref().is_err_and(Error::is_refusal) {
+            jobs.submissions[at].asked = None;
+            jobs.write(file)?;
+        }
+        let id = answer.with_context(|| refused(&jobs.submissions[at], out))?;
         last = Some(id);
         after.push(id.to_string());
         jobs.submissions[at].asked = None;
@@ -262,11 +293,15 @@ fn queue(args: &SubmitArgs, before: Option<&mut Jobs>, out: &Path) -> anyhow::Re
         note("note: a dry run does not ask the queue: shards of earlier submissions that are in it count as missing");
         return Ok(Vec::new());
     }
-    slurm::queue(jobs).with_context(|| {
+    let tasks = slurm::queue(jobs).with_context(|| {
         let file = Jobs::path(out);
         let file = file.display();
         format!("cannot determine which shards are still in the queue; if none is, delete {file} and pass --shards")
-    })
+    })?;
+    if let Some((asked, left)) = jobs.unanswered(host::unix_time()) {
+        bail!("{}; repeat this command in {left} s: it submits what the queue does not show then", asked.text());
+    }
+    Ok(tasks)
 }
 
 fn max_array_size(args: &SubmitArgs) -> Result<usize, Error> {
@@ -277,10 +312,13 @@ fn max_array_size(args: &SubmitArgs) -> Result<usize, Error> {
     slurm::max_array_size()
 }
 
-fn nothing_to_submit(out: &Path, queued: usize) -> anyhow::Result<()> {
+fn nothing_to_submit(out: &Path, queued: usize, jobs: &Jobs) -> anyhow::Result<()> {
     let why = if queued > 0 { format!("{queued} shards are in the queue") } else { "every run is done".to_owned() };
     let folder = quoted(&out.to_string_lossy());
     say(&format!("nothing to submit: {why}; see `ssvm-bench cluster status {folder}`"))?;
+    if queued > 0 && jobs.submissions.last().is_some_and(|last| last.gather.is_none()) {
+        say(&format!("no job joins the shards; when they are done, run: `{}`", merge_command(out)))?;
+    }
     if queued == 0 && part::not_merged(out)? > 0 {
         say(&format!("join the shards: `{}`", merge_command(out)))?;
     }

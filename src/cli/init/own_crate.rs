@@ -9,6 +9,8 @@ use super::super::terminal::NAME;
 use crate::experiment::catalog::Catalog;
 use crate::store::files;
 
+/// The file that is written last.
+const LAST: &str = "Cargo.toml";
 /// The solver's name in the files that the crate is made of.
 const TEMPLATE: &str = "bcfw-zigzag";
 const SOLVER: &str = include_str!("../../../examples/solver.rs");
@@ -19,33 +21,57 @@ const MANIFEST: &str = include_str!("../../../Cargo.toml");
 pub(super) fn write(folder: &Path, names: &[String], catalog: &dyn Catalog) -> anyhow::Result<()> {
     let [name] = names else { bail!("--crate needs one --solver: the name of your solver") };
     check_name(name, catalog)?;
-    if folder.exists() && !files::list(folder)?.is_empty() {
-        bail!("{} is not empty; name a new folder", folder.display());
-    }
     let source = Path::new(env!("CARGO_MANIFEST_DIR"));
     let source = Some(source).filter(|source| source.join("Cargo.toml").is_file());
     let named = |text: &str| text.replace("NAME", name);
-    let written = [
-        ("Cargo.toml", manifest(name, source)?),
+    // The versions of the dependencies that this program was tested with.
+    let lock = source.map(|source| source.join("Cargo.lock")).filter(|lock| lock.is_file());
+    let lock = lock.map(|lock| files::read_text(&lock)).transpose()?;
+    let toml = format!("{name}.toml");
+    let mut written = vec![
         ("src/main.rs", program(name)?),
-        (&format!("{name}.toml"), config(name)?),
+        (toml.as_str(), config(name)?),
         ("README.md", named(include_str!("readme.md"))),
         (".gitignore", named(include_str!("gitignore.txt"))),
         (".github/workflows/gate.yml", named(include_str!("gate.yml"))),
     ];
+    written.extend(lock.map(|lock| ("Cargo.lock", lock)));
+    // Last: a folder without it was left by a call that was killed.
+    written.push((LAST, manifest(name, source)?));
+    if folder.join(LAST).exists() || !holds_only(folder, folder, &written)? {
+        bail!("{} is not empty; name a new folder", folder.display());
+    }
     for (file, text) in &written {
         let path = folder.join(file);
         files::make_folder(path.parent().unwrap_or(folder))?;
         files::write_bytes(&path, text.as_bytes())?;
         super::print_path(&path)?;
     }
-    // The versions of the dependencies that this program was tested with.
-    if let Some(lock) = source.map(|source| source.join("Cargo.lock")).filter(|lock| lock.is_file()) {
-        files::copy(&lock, &folder.join("Cargo.lock"))?;
-    }
     let at = shlex::try_quote(&folder.to_string_lossy())?.into_owned();
     super::note(&format!("next: cd {at}; cargo run --release -- reproduce {name}.toml --out results"));
     Ok(())
+}
+
+/// Whether there is nothing below a folder but some of these files, as they will be written, and what killed writers left.
+fn holds_only(top: &Path, folder: &Path, written: &[(&str, String)]) -> anyhow::Result<bool> {
+    if !folder.exists() {
+        return Ok(true);
+    }
+    files::sweep(folder);
+    for path in files::list(folder)? {
+        let name = path.strip_prefix(top)?;
+        let ours = match written.iter().find(|(file, _)| Path::new(file) == name) {
+            Some((_, text)) => path.is_file() && files::read_text(&path).is_ok_and(|there| there == *text),
+            None if written.iter().any(|(file, _)| Path::new(file).starts_with(name)) && !path.is_symlink() => {
+                path.is_dir() && holds_only(top, &path, written)?
+            }
+            None => false,
+        };
+        if !ours {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Checks a name that is used for the solver, the package and the program.

@@ -1,12 +1,14 @@
 //! One running program: bytes in and out, each call within a time limit. A thread passes its standard error on, and the end of
 //! it is part of every error. Processes that it started are killed with it.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -34,8 +36,8 @@ const PIPE_BYTES: i32 = 1 << 20;
 const UNASKED: usize = 1 << 26;
 /// How long a program may take to end when its input ends.
 const FAREWELL: Duration = Duration::from_millis(200);
-/// A silent program is checked this often for having ended.
-const LOOK: Duration = Duration::from_millis(500);
+/// A silent program is checked this often for having ended, and its run for having to end.
+const LOOK: Duration = Duration::from_millis(100);
 /// Time to read the rest of the standard error of a program that has not died.
 const REST_OF_ERRORS: Duration = Duration::from_millis(10);
 /// A program that takes longer to start is reported as starting.
@@ -49,6 +51,26 @@ pub fn kill_all() {
     for group in ALIVE.lock().iter() {
         let _ = killpg(Pid::from_raw(*group), Signal::SIGKILL);
     }
+}
+
+thread_local! {
+    static STOP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+/// The same for threads without a flag of their own.
+static STOP_OTHERS: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+
+/// While this flag is set, no call of this thread waits for a program, and the program that it would wait for is killed.
+/// `alone`: the flag also holds for threads that have none, because no other run is in progress.
+pub fn stop_calls_by(flag: &Arc<AtomicBool>, alone: bool) {
+    STOP.set(Some(flag.clone()));
+    if alone {
+        *STOP_OTHERS.lock() = Some(flag.clone());
+    }
+}
+
+fn is_stopped() -> bool {
+    let is_set = |flag: &Option<Arc<AtomicBool>>| flag.as_ref().map(|flag| flag.load(Ordering::Relaxed));
+    STOP.with_borrow(is_set).or_else(|| is_set(&STOP_OTHERS.lock())).unwrap_or(false)
 }
 
 pub(super) struct Child {
@@ -263,6 +285,9 @@ impl Child {
             }
             if readable || ready {
                 return Ok(readable);
+            }
+            if is_stopped() {
+                return Err(self.fault_when("was ended because its run had to end"));
             }
             if self.heard.lock().flood > FLOOD {
                 return Err(self.fault_when(&format!("wrote more than {FLOOD} bytes to standard error")));

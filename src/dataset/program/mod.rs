@@ -15,7 +15,7 @@ mod protocol;
 mod serve;
 mod trial;
 
-pub use child::kill_all;
+pub use child::{kill_all, stop_calls_by};
 pub use dataset::{open, program_file};
 pub use handshake::Handshake;
 pub use plane::Plane;

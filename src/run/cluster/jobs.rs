@@ -52,6 +52,25 @@ pub struct Asked {
     pub comment: String,
     pub offset: usize,
     pub indices: String,
+    /// When sbatch was called.
+    #[serde(default)]
+    pub unix_s: u64,
+}
+
+/// How long sbatch may work on after the command that called it has ended, and its array be missing in the queue.
+const UNCERTAIN_S: u64 = 600;
+
+impl Asked {
+    /// What is known of it.
+    pub fn text(&self) -> String {
+        let shards = numbers(&self.indices).unwrap_or_default();
+        let shards = ranges(&shards.iter().map(|index| self.offset + index).collect::<Vec<_>>());
+        format!(
+            "a submission of shards {shards} ended before sbatch answered, and the queue does not show them (comment {}), but \
+             sbatch may still be at work",
+            self.comment
+        )
+    }
 }
 
 impl Jobs {
@@ -92,6 +111,15 @@ impl Jobs {
                 submission.asked = None;
             }
         }
+    }
+
+    /// The array that may still enter the queue although it is not in it, and for how many seconds more.
+    pub fn unanswered(&self, now_unix_s: u64) -> Option<(&Asked, u64)> {
+        let mut asked = self.submissions.iter().filter_map(|submission| submission.asked.as_ref());
+        asked.find_map(|asked| {
+            let left = (asked.unix_s + UNCERTAIN_S).checked_sub(now_unix_s).filter(|left| *left > 0)?;
+            Some((asked, left.min(UNCERTAIN_S)))
+        })
     }
 
     /// All arrays, the last one last.

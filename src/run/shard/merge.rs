@@ -13,7 +13,7 @@ use super::part;
 use crate::error::{Error, Result};
 use crate::run::cluster::status::FoundRuns;
 use crate::store::codec::Head;
-use crate::store::files::{self, sha256_hex};
+use crate::store::files::{self, NewFolders, sha256_hex};
 use crate::store::folder::{Folder, Store, read_file, read_head, stem};
 use crate::store::manifest::Manifest;
 use crate::store::{self, RunRecord, Status};
@@ -51,15 +51,28 @@ pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
     let pool = pool.map_err(crate::run::Error::NoThreads)?;
     pool.install(|| {
         let mut tops: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-        if Store::open(out).is_ok() || part::folders(out).is_ok_and(|folders| !folders.is_empty()) {
-            tops.push(out);
-        }
+        // Before the result exists, because it may be one of them.
+        tops.iter().try_for_each(|top| stores_of(top).map(drop))?;
+        // A merge that is refused leaves no empty folders.
+        let _new = NewFolders::make(&out.join("runs"))?;
+        // Locked before it is read: another merge may add to it until then.
+        let (store, _lock) = Store::create(out)?;
+        tops.push(out);
         let mut merge = Merge::default();
         merge.open(&tops)?.iter().try_for_each(|store| merge.add_store(store))?;
         merge.check()?;
-        merge.write(out)?;
+        merge.write(&store)?;
         Ok(merge.merged)
     })
+}
+
+/// The result folders below this one, shards included; fails when it contains nothing of that kind.
+fn stores_of(top: &Path) -> Result<Vec<Store>> {
+    let below = part::stores(top)?;
+    if below.is_empty() && part::folders(top)?.is_empty() {
+        Store::open(top)?;
+    }
+    Ok(below)
 }
 
 /// The plans of a folder: names of configs by their hash, hashes of plans where they are known.
@@ -111,11 +124,11 @@ impl Merge {
         let mut first: Option<(&Path, Plans)> = None;
         for top in tops {
             let mut plans = Plans::default();
-            let below = part::stores(top)?;
-            if below.is_empty() && part::folders(top)?.is_empty() {
-                Store::open(top)?;
-            }
-            for store in below {
+            for store in stores_of(top)? {
+                // The result itself, when it is new.
+                if !store.manifest_path().exists() && store.files(Folder::Runs)?.is_empty() {
+                    continue;
+                }
                 if !seen.insert(std::fs::canonicalize(store.dir()).map_err(Error::io("open", store.dir()))?) {
                     continue;
                 }
@@ -240,19 +253,25 @@ impl Merge {
         Ok(())
     }
 
-    fn write(&mut self, out: &Path) -> Result<()> {
-        let (store, _lock) = Store::create(out)?;
+    fn write(&mut self, store: &Store) -> Result<()> {
+        let out = store.dir();
+        let mut missing = Vec::new();
+        for (run_id, candidate) in &self.best {
+            let target = store.path(Folder::Runs, run_id);
+            // Before anything is written. A record that is in its place already stays there.
+            if candidate.path != target {
+                files::replaceable(&target)?;
+                missing.push((&candidate.path, target));
+            }
+        }
         for (path, name) in &self.unusable {
-            match files::copy(path, &out.join("damaged").join(name)) {
+            match files::copy(path, &files::unused(&out.join("damaged").join(name), path)) {
                 Ok(()) if *path == store.path(Folder::Runs, &stem(path)) => files::remove(path)?,
                 Ok(()) => {}
                 Err(error) => self.merged.damaged.push(format!("{error}: no copy in damaged/")),
             }
         }
-        self.best.par_iter().try_for_each(|(run_id, candidate)| {
-            let target = store.path(Folder::Runs, run_id);
-            if candidate.path == target { Ok(()) } else { files::place(&candidate.path, &target) }
-        })?;
+        missing.par_iter().try_for_each(|(path, target)| files::place(path, target))?;
         files::sync(store.path(Folder::Runs, "").parent().unwrap_or(out))?;
         store.write_manifest(&self.manifest)?;
         match store.count_gone(self.best.keys())? {

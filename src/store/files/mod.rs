@@ -7,13 +7,14 @@ mod shared;
 
 use output::temporary;
 pub use output::{
-    Draft, append, is_stream, standard_output_is_taken, sweep, try_file, try_folder, write_atomically, write_bytes,
+    Draft, append, is_same, is_stream, standard_output_is_taken, sweep, try_file, try_folder, write_atomically,
+    write_bytes,
 };
 pub use shared::{SharedFile, open_part};
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,27 +58,82 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Gives a finished file a second name, or copies it where that is not possible; an existing file is replaced. The file
+/// Gives a finished plain file a second name, or copies it where that is not possible; an existing plain file is
+/// replaced, anything else is refused. Of a link the content is copied, because its target belongs to others. The file
 /// must never be changed in place. The caller syncs the folder at the end: [`sync`].
 pub fn place(from: &Path, to: &Path) -> Result<()> {
+    replaceable(to)?;
     // Renaming one name of a file to another of the same file does nothing and would leave the temporary name behind.
-    if number(from).is_some_and(|from| Some(from) == number(to)) {
+    if !from.is_symlink() && number(from).is_some_and(|from| Some(from) == number(to)) {
         return Ok(());
     }
     let linked = faults::call().and_then(|()| temporary().make_in(folder_of(to), |name| fs::hard_link(from, name)));
     match linked {
-        Ok(linked) => {
+        // A second name of a link would be a link to the same target.
+        Ok(linked) if linked.path().symlink_metadata().is_ok_and(|there| there.is_file()) => {
             let renamed = faults::call().and_then(|()| linked.into_temp_path().persist(to).map_err(|e| e.error));
             renamed.map_err(write_error(to))
         }
         // Another file system, or one without hard links.
-        Err(_) => copy(from, to),
+        _ => copy_content(from, to),
+    }
+}
+
+/// Fails when something exists that a plain file must not replace: a link, a FIFO, a folder.
+pub fn replaceable(path: &Path) -> Result<()> {
+    match path.symlink_metadata() {
+        Ok(there) if !there.is_file() => {
+            let reason = io::Error::other("it is a link or another file that is not plain; move it out of the folder");
+            Err(Error::io("replace", path)(reason))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A name for this content: the path, or the path with a number, where another file has it already.
+pub fn unused(path: &Path, content: &Path) -> PathBuf {
+    let (stem, ending) = (path.with_extension(""), path.extension().unwrap_or_default().to_string_lossy());
+    let is_same = |there: &Path| matches!((sha256_file(there), sha256_file(content)), (Ok(a), Ok(b)) if a == b);
+    let free = |there: &PathBuf| there.symlink_metadata().ok().is_none_or(|found| found.is_file() && is_same(there));
+    let numbered = (2_u32..).map(|count| with_suffix(&stem, &format!(".{count}.{ending}")));
+    std::iter::once(path.to_owned()).chain(numbered).find(free).unwrap_or_else(|| path.to_owned())
+}
+
+/// Folders that did not exist; those that are still empty are removed when this is dropped.
+pub struct NewFolders(Vec<PathBuf>);
+
+impl NewFolders {
+    /// Creates a folder and those above it.
+    pub fn make(folder: &Path) -> Result<Self> {
+        let missing = folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        let missing = missing.map(Path::to_owned).collect();
+        make_folder(folder).map(|()| Self(missing))
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            // Fails for a folder that has something in it.
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 
 /// Identity of a file or folder, whatever its names: device and inode. `None` when it does not exist.
 pub fn number(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
+}
+
+/// Whether an open folder or file is what this path leads to.
+pub fn is_open_as(file: &File, path: &Path) -> bool {
+    file.metadata().is_ok_and(|there| number(path) == Some((there.dev(), there.ino())))
+}
+
+/// The path that an open folder has now; `None` where it was deleted or the system does not tell.
+pub fn name_of(folder: &File) -> Option<PathBuf> {
+    let name = fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd())).ok()?;
+    is_open_as(folder, &name).then_some(name)
 }
 
 /// Whether this is the name of an open file.
@@ -100,11 +156,15 @@ pub fn plain(path: &Path) -> Result<()> {
 
 /// Copies a plain file, whole or not at all; a link is refused.
 pub fn copy(from: &Path, to: &Path) -> Result<()> {
-    plain(from)?;
     if from.is_symlink() {
         let reason = io::Error::other("it is a link; move it out of the folder");
         return Err(Error::io("copy", from)(reason));
     }
+    copy_content(from, to)
+}
+
+fn copy_content(from: &Path, to: &Path) -> Result<()> {
+    plain(from)?;
     let mut source = faults::call().and_then(|()| File::open(from)).map_err(Error::io("read", from))?;
     write_atomically(to, |draft| io::copy(&mut source, draft).map(drop))
 }

@@ -104,7 +104,17 @@ pub fn standard_output_is_taken() -> bool {
 fn standard_output() -> io::Result<File> {
     TAKEN.store(true, Ordering::Relaxed);
     io::stdout().flush()?;
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+    let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    // A closed descriptor is replaced before `main` by the null device, open in both directions. `>/dev/null` opens it
+    // for writing only.
+    let flags = OFlag::from_bits_retain(fcntl(&file, FcntlArg::F_GETFL)?);
+    let null = Path::new("/dev/null").metadata().map(|null| null.rdev());
+    if flags & OFlag::O_ACCMODE == OFlag::O_RDWR
+        && null.is_ok_and(|null| file.metadata().is_ok_and(|f| f.rdev() == null))
+    {
+        return Err(io::Error::other("standard output is closed"));
+    }
+    Ok(file)
 }
 
 /// The standard output or error that a path leads to. If it were opened again, a file would be written from its
@@ -124,6 +134,14 @@ fn own_stream(path: &Path) -> Option<io::Result<File>> {
 /// Whether a path leads to a target that is written to and not replaced.
 pub fn is_stream(path: &Path) -> bool {
     !matches!(destination(path), Ok(Destination::Plain(_)) | Err(_))
+}
+
+/// Whether two paths lead to one plain file, or both are standard output (`-`).
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    match (destination(a), destination(b)) {
+        (Ok(Destination::Plain(a)), Ok(Destination::Plain(b))) => a == b,
+        _ => a == b && a == Path::new("-"),
+    }
 }
 
 /// Opens a stream for writing at its end.
@@ -249,8 +267,15 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Appends bytes to a file that other programs append to as well, such as the summary of a CI system.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
-    let file = File::options().append(true).create(true).open(path);
-    file.and_then(|mut file| file.write_all(bytes)).map_err(write_error(path))
+    let opened: io::Result<Box<dyn Write>> = match destination(path)? {
+        Destination::Plain(file) => {
+            let opened = File::options().append(true).create(true).open(file);
+            opened.map(|file| Box::new(file) as Box<dyn Write>)
+        }
+        Destination::Stream(stream) => open_stream(&stream),
+        Destination::Open(file) => Ok(Box::new(file)),
+    };
+    opened.and_then(|mut file| file.write_all(bytes)).map_err(write_error(path))
 }
 
 /// Checks that an output can be written at this path later: creates its folder and tries it, without touching the path.
