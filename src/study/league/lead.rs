@@ -55,7 +55,8 @@ impl Lead {
             let reached = |at: &&usize| median(**at, target, measure).is_some();
             let lead = |at: usize, other: usize| {
                 let ratios = field.view.log_ratios(at, other, Target::Relative(target), measure);
-                median_bounds(&ratios.into_iter().map(|(_, ratio)| ratio).collect::<Vec<_>>()).0
+                let (least, most) = median_bounds(&ratios.into_iter().map(|(_, ratio)| ratio).collect::<Vec<_>>());
+                if most.is_finite() { f64::midpoint(least, most) } else { least }
             };
             let worst = |at: usize| {
                 let others = field.series.iter().filter(|other| **other != at).filter(reached);
