@@ -269,7 +269,7 @@ fn a_program_of_another_name_has_it_everywhere() {
     let program = dir.path().join("my-bcfw");
     std::fs::copy(env!("CARGO_BIN_EXE_ssvm-bench"), &program).unwrap();
     let mine = |arguments: &[&str]| {
-        let output = Command::new(&program).args(arguments).current_dir(dir.path()).output().unwrap();
+        let output = std::process::Command::new(&program).args(arguments).current_dir(dir.path()).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
         (text(&output.stdout), text(&output.stderr))
