@@ -40,6 +40,7 @@ fn manifest() -> Manifest {
         }],
         interference: vec![Inflation {
             dataset: "usps".into(),
+            problem: None,
             solver: "bcfw".into(),
             jobs: 2,
             ratio: 1.04,
