@@ -127,9 +127,13 @@ impl Store {
             };
             Error::file(&store.dir, reason)
         })?;
-        // The locked folder must be the one that has the name, because it may have been replaced in the meantime.
-        let held = folder.try_clone().map_err(Error::io("open", &store.dir))?;
+        // Opened a second time: a copy of the first handle would hold the lock as long as a thread that has not ended yet.
+        let held = File::open(&store.dir).map_err(Error::io("open", &store.dir))?;
         store.claim(held)?;
+        // The locked folder must be the one that has the name, because it may have been replaced in the meantime.
+        if !files::is_open_as(&folder, &store.dir) {
+            return Err(Error::file(&store.dir, store::Error::FolderGone(0)));
+        }
         files::sweep(&store.dir);
         files::sweep(&runs);
         Ok((store, WriteLock { _folder: folder }))
