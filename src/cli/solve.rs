@@ -197,9 +197,7 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         files::try_file(path)?;
     }
     if args.threads > 1 && !settings.solver.params.contains_key("tau") {
-        note(
-            "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --set tau=N",
-        );
+        note(ONE_CALL_AT_A_TIME);
     }
     let SolveArgs {
         solver,
@@ -277,6 +275,8 @@ pub fn run(args: &SolveArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
     }
     printer.error.map_or(Ok(()), Err)
 }
+
+const ONE_CALL_AT_A_TIME: &str = "--threads helps only a solver that makes several calls at one w: bcfw, mp-bcfw and their averages with --set tau=N";
 
 /// Whether the primal is above P for certain: the oracle is exact, all maximisers are proven, or bounds take their place.
 fn is_certified(exact: bool, point: &TracePoint, terms: u64) -> bool {

@@ -613,7 +613,7 @@ fn what_cannot_be_done_says_what_to_do() {
         (&["--out", "a\\b", "--shards", "2"], "backslash"),
         (&["--out", "x", "--shards", "2", "--partition", "a\nb"], "line break"),
         (&["--out", "x", "--shards", "2", "--time", "soon"], "must be a duration"),
-        (&["--out", "x", "--shards", "0"], "0 is not in 1.."),
+        (&["--out", "x", "--shards", "0"], "must be a whole number from 1 to"),
         (&["--out", "x", "--shards", "2", "--", "a\nb"], "line break"),
     ] {
         let (code, _, error) = cluster.submit(arguments);

@@ -123,7 +123,7 @@ fn limits_of_the_process_are_counted() -> Result<(), Skipped> {
         let output = limited(dir.path(), 400, arguments)?;
         let message = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
-        assert!(message.contains("needs about 459 MiB of memory, but "), "{arguments:?}: {message}");
+        assert!(message.replace('\n', " ").contains("needs about 459 MiB of memory, but "), "{arguments:?}: {message}");
     }
     Ok(())
 }

@@ -58,10 +58,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     let _new = if args.dry_run { None } else { Some(NewFolders::make(&out.join(SLURM_FOLDER))?) };
     // Held until the end, because two simultaneous submissions would submit everything twice.
     let file = if args.dry_run { None } else { Some(Jobs::lock(&out)?) };
-    if !args.dry_run && experiment.wants_paper_cost() {
-        // Without a cluster the oracle costs would be solved for nothing.
-        slurm::max_array_size()?;
-    }
+    find_a_cluster(args, &experiment)?;
     let mut before = Jobs::read(&out)?;
     let list = written_shards(args, &out, before.as_ref())?;
     let known = found_runs(&mut experiment, &out, catalog)?;
@@ -134,9 +131,7 @@ pub fn run(args: &SubmitArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::
     if !args.dry_run {
         write_files(&job, &experiment.text, new_ids.as_deref(), submitted_before, &scripts)?;
     }
-    say(&cost.text(&job))?;
-    print(&format!("scripts   {}\n          {}\n", scripts[0].0, scripts[1].0))?;
-    cost.warnings(&job).iter().for_each(|line| note(line));
+    show_cost(&cost, &job, &scripts)?;
     let Some(file) = file else {
         return show_scripts(&scripts);
     };
@@ -155,6 +150,13 @@ fn job_of(
     job.config = script_path(&out.join(SLURM_FOLDER).join("config.toml"))?;
     job.more = args.more.iter().map(|word| script_word(word, "the option")).collect::<Result<_, _>>()?;
     Ok(job)
+}
+
+fn show_cost(cost: &SubmissionCost, job: &ClusterJob, scripts: &JobScripts) -> anyhow::Result<()> {
+    say(&cost.text(job))?;
+    print(&format!("scripts   {}\n          {}\n", scripts[0].0, scripts[1].0))?;
+    cost.warnings(job).iter().for_each(|line| note(line));
+    Ok(())
 }
 
 /// The end of a dry run.
@@ -302,6 +304,14 @@ fn queue(args: &SubmitArgs, before: Option<&mut Jobs>, out: &Path) -> anyhow::Re
         bail!("{}; repeat this command in {left} s: it submits what the queue does not show then", asked.text());
     }
     Ok(tasks)
+}
+
+/// Without a cluster the oracle costs would be solved for nothing.
+fn find_a_cluster(args: &SubmitArgs, experiment: &Experiment) -> anyhow::Result<()> {
+    if !args.dry_run && experiment.wants_paper_cost() {
+        slurm::max_array_size()?;
+    }
+    Ok(())
 }
 
 fn max_array_size(args: &SubmitArgs) -> Result<usize, Error> {

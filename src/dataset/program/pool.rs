@@ -185,7 +185,7 @@ impl Pool {
             };
             // The time to start a program is not oracle time.
             let started = asked.duration_since(began).as_nanos() as u64;
-            let waited = (program.child.waited - waited).as_nanos() as u64;
+            let waited = program.child.waited.saturating_sub(waited).as_nanos() as u64;
             let idle_ns = started + waited.saturating_sub(spent_ns);
             Ok(Away { spent_ns, pipe_ns: started + total - spent_ns, idle_ns })
         })

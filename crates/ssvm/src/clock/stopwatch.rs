@@ -125,7 +125,9 @@ mod tests {
             if waits {
                 std::thread::sleep(std::time::Duration::from_millis(2));
             } else {
-                (0..100_000_u64).for_each(|k| drop(std::hint::black_box(k)));
+                (0..100_000_u64).for_each(|k| {
+                    std::hint::black_box(k);
+                });
                 watch.oracle_stamps += watch.stamp() - began;
             }
             watch.pause();
