@@ -164,7 +164,9 @@ fn shares() {
 #[test]
 fn shares_on_the_cpu_clock_decide_nothing() {
     let mut records = pair("horses", 2.0, 0.1, 0.96);
-    records.iter_mut().for_each(|record| record.identity.settings.clock = ClockKind::CPU);
+    for record in &mut records {
+        record.identity.settings.clock = ClockKind::CPU;
+    }
     for solver in ["bcfw", "mp-bcfw"] {
         let row = find(&check(&records), 3, "horses", &format!("share of {solver}")).clone();
         assert_eq!((row.verdict, row.reason), (Verdict::Undecided, Some(Reason::Clock)), "{row:?}");

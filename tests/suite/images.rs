@@ -273,9 +273,8 @@ fn the_program_lists_prepares_and_draws() {
     tiny_horses(&dir.path().join("data/weizmann_horses"));
     let program = || {
         let mut command = Command::cargo_bin("ssvm-bench").unwrap();
-        command.env("COLUMNS", "1000");
-        command.current_dir(dir.path()).env_remove("SSVM_DATA").env("XDG_CACHE_HOME", dir.path().join("cache"));
-        command.args(["--accept-data", "data"]);
+        command.env("COLUMNS", "1000").env_remove("SSVM_DATA").env("XDG_CACHE_HOME", dir.path().join("cache"));
+        command.current_dir(dir.path()).args(["--accept-data", "data"]);
         command
     };
     // Pictures that are not the official ones are refused unless they are accepted.
@@ -349,9 +348,8 @@ fn the_program_lists_prepares_and_draws() {
         (&["check", "ocr"], "letter.data.gz"),
         (&["prepare", "horses", "stanford", "--output", "x.npz"], "--output takes one data set"),
     ] {
-        let output = program().args(arguments).output().unwrap();
+        let output = program().args(arguments).assert().code(1).get_output().clone();
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
     }
 }

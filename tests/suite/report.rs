@@ -16,9 +16,8 @@ use ssvm_bench::study::{Study, targets};
 fn repeats(solver: &str, last: f64, cut: u64) -> Vec<RunRecord> {
     let part = |k: u64| k as f64 / 5.0;
     let law = |k: u64| point(k + 1, last.powf(part(k)), 1.0 + 0.8 * 0.0625_f64.powf(part(k)), 1.0);
-    let points = |repeat: u64| match repeat < cut {
-        true => vec![law(0), point(2, 1.5, 1.7, 1.0)],
-        false => (0..=5).map(law).collect(),
+    let points = |repeat: u64| {
+        if repeat < cut { vec![law(0), point(2, 1.5, 1.7, 1.0)] } else { (0..=5).map(law).collect() }
     };
     (0..5).map(|repeat| run("usps", solver, repeat, points(repeat))).collect()
 }
