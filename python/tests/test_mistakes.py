@@ -14,6 +14,9 @@ import pytest
 
 import ssvm_bench
 
+# Messages are compared as one line, however wide a terminal is.
+WIDE = {"COLUMNS": "10000"}
+
 NAMED = {
     "FeaturesWithWrongSign": ("no plane is above H_i", "the features have the wrong sign"),
     "LossWithWrongSign": ("H_i is not negative", "the loss has the wrong sign"),
@@ -176,7 +179,7 @@ def test_messages_name_the_function_and_leave_out_the_command_line():
             return w + np.nan, 0.0
 
         ssvm_bench.solve(not_finite, n=3, d=2)
-    with pytest.raises(ssvm_bench.ProgramError, match="unknown parameter `foo`; mp-bcfw has only") as raised:
+    with pytest.raises(ssvm_bench.ProgramError, match="unknown parameter 'foo'; mp-bcfw has only") as raised:
         ssvm_bench.solve("usps-synth:n=20", foo=3)
     assert "Usage" not in str(raised.value) and "--help" not in str(raised.value)
 
@@ -191,7 +194,7 @@ def test_what_an_oracle_prints_does_not_disturb_the_run(capfd):
 def served(program, name, *arguments):
     script = pathlib.Path(mistakes.__file__)
     command = [program, *arguments[0], f"oracle:{sys.executable} {script} {name}", *arguments[1]]
-    return subprocess.run(command, capture_output=True, text=True)
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | WIDE)
 
 
 def test_messages_of_a_script_name_the_script_and_come_once(program):
@@ -205,7 +208,7 @@ def test_messages_of_a_script_name_the_script_and_come_once(program):
 
 def solved(program, oracle, folder=None, *more):
     command = [program, "solve", "--dataset", f"oracle:{oracle}", "--solver", "mp-bcfw", "--iterations", *(more or ["2"])]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = os.environ | WIDE | {"PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
 
 
@@ -276,7 +279,7 @@ def test_a_program_that_prints_into_the_protocol_is_told_why(program, tmp_path):
     script = tmp_path / "chatty.py"
     script.write_text("print('loading data', flush=True)\nimport time\ntime.sleep(5)\n")
     command = [program, "solve", "--dataset", f"oracle:{sys.executable} {script}", "--solver", "bcfw"]
-    ended = subprocess.run(command, capture_output=True, text=True)
+    ended = subprocess.run(command, capture_output=True, text=True, env=os.environ | WIDE)
     assert ended.returncode == 1
     assert "'loading data'" in ended.stderr and "prints to standard output, which belongs to the protocol" in ended.stderr
 
@@ -292,11 +295,11 @@ def test_wrong_arguments_are_named():
         assert "--" not in str(raised.value)
     with pytest.raises(ssvm_bench.ProgramError, match="invalid value '0' for terms: "):
         ssvm_bench.check_oracle(mistakes.Right(), terms=0)
-    with pytest.raises(ssvm_bench.ProgramError, match="did you mean `mp-bcfw`"):
+    with pytest.raises(ssvm_bench.ProgramError, match="did you mean 'mp-bcfw'"):
         ssvm_bench.solve("usps-synth:n=20", solver="mp-bcwf")
     with pytest.raises(TypeError, match="states its own sizes"):
         ssvm_bench.solve("usps-synth:n=20", n=5)
-    with pytest.raises(ssvm_bench.ProgramError, match="unknown parameter `help`"):
+    with pytest.raises(ssvm_bench.ProgramError, match="unknown parameter 'help'"):
         ssvm_bench.solve("usps-synth:n=20", help=True)
     with pytest.raises(ValueError, match="limit=0, expected seconds"):
         ssvm_bench.solve(mistakes.Right(), limit=0)

@@ -98,8 +98,12 @@ pub fn run(args: &CheckArgs, catalog: &dyn Catalog, data: &DataDir) -> anyhow::R
         let shared = SharedFile::lock(&args.baseline)?;
         // Read again: another process may have accepted something in the meantime.
         baseline = Baseline::read(&args.baseline, shared.text()?)?;
+        let before: Vec<CellKey> = baseline.cells.keys().cloned().collect();
         for name in &args.update {
             baseline.accept(name, &cells, &wanted, counts, &provenance)?;
+        }
+        for cell in before.iter().filter(|cell| !baseline.cells.contains_key(*cell)) {
+            note(&format!("removed {cell}, which the results do not have"));
         }
         shared.write(&own_name(&baseline.text()))?;
         note(&format!("updated {}", args.baseline.display()));
@@ -233,7 +237,7 @@ fn advise(args: &CheckArgs, baseline: &Baseline, cells: &BTreeMap<CellKey, Runs<
             None => format!("saved by commit {commit} (code {code})"),
         };
         note(&format!("The gate failed: {failed} {metrics} against the baseline {saved}."));
-        note("If the change is intended, accept it with:");
+        note("If the change is intended, accept it:");
     }
     let (results, file) = (args.results.display(), args.baseline.display());
     let counting = if args.instructions { " --instructions" } else { "" };
@@ -244,12 +248,15 @@ fn advise(args: &CheckArgs, baseline: &Baseline, cells: &BTreeMap<CellKey, Runs<
         note(&format!("  ssvm-bench check {results}{counting} --save {file}"));
         return;
     }
-    let named = accepted.iter().filter(|cell| accepted.len() <= 5 || !lacks(cell));
-    let updates: String = named.map(|cell| format!(" --update '{cell}'")).collect();
-    if accepted.len() > 5 {
-        note(&format!("  (the folder lacks {lacking} cells of the baseline; run the whole config to compare them)"));
-    }
+    let updates: String =
+        accepted.iter().filter(|cell| !lacks(cell)).map(|cell| format!(" --update '{cell}'")).collect();
     if !updates.is_empty() {
         note(&format!("  ssvm-bench check {results} --baseline {file}{counting}{updates}"));
+    }
+    if lacking > 0 {
+        let plural = if lacking == 1 { "" } else { "s" };
+        note(&format!(
+            "The folder lacks {lacking} cell{plural} of the baseline: run the whole config, compare the others alone with              --only, or remove a cell from the baseline with --update and its full name."
+        ));
     }
 }

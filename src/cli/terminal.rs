@@ -115,8 +115,9 @@ pub fn note(text: &str) {
     }
     let text = own_name(text);
     let lines: Vec<Cow<'_, str>> = text.lines().map(|line| shortened(line, LONGEST)).collect();
-    // The program that makes pages joins no lines.
-    let width = if readme::publishing() { usize::MAX } else { columns(std::io::stderr()) };
+    // The program that makes pages joins no lines, and lines of an oracle program (`[NAME] …`) are searched in logs.
+    let whole = readme::publishing() || text.starts_with('[');
+    let width = if whole { usize::MAX } else { columns(std::io::stderr()) };
     let text = fitted(&printable(&lines.join("\n")), width);
     let text = match level.filter(|_| wants_colour(choices().color, std::io::stderr().is_terminal())) {
         Some(level) => {

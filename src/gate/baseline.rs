@@ -205,7 +205,8 @@ impl Baseline {
         Ok(())
     }
 
-    /// Accepts the cells that `name` selects and removes those that the results no longer have. The provenance of the file stays that of
+    /// Accepts the cells that `name` selects. One that the results do not have is removed if `name` is its full name; a pattern
+    /// removes nothing, because a folder of `run --only` lacks what it was not asked for. The provenance of the file stays that of
     /// the other cells; an accepted cell from other code records its own (`made_by`).
     pub fn accept(
         &mut self,
@@ -231,8 +232,13 @@ impl Baseline {
         let made_by =
             ((&from.code, &from.commit) != saved_by).then(|| format!("{}, commit {}", from.code, from.commit));
         for cell in known.iter().filter(|cell| is_named(cell)) {
+            let Some(runs) = cells.get(cell) else {
+                if cell.to_string() == name {
+                    self.cells.remove(cell);
+                }
+                continue;
+            };
             self.cells.remove(cell);
-            let Some(runs) = cells.get(cell) else { continue };
             self.set(cell, runs, wanted)?;
             if let Some(values) = self.cells.get_mut(cell) {
                 values.made_by.clone_from(&made_by);

@@ -490,3 +490,33 @@ fn bad_input_is_an_error_with_advice() {
 fn stdout(assert: &assert_cmd::assert::Assert) -> String {
     String::from_utf8_lossy(&assert.get_output().stdout).into_owned()
 }
+
+/// A folder of `run --only` lacks cells that are still in the config: no advice and no pattern removes them from the baseline.
+#[test]
+fn cells_that_a_folder_lacks_stay_in_the_baseline() {
+    let (dir, out) = results(TINY);
+    let file = dir.path().join("base.toml");
+    let check = |folder: &Path, options: &[&str]| {
+        let output = program().arg("check").arg(folder).args(options).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap().replace('\n', " "))
+    };
+    let path = file.to_str().unwrap();
+    assert_eq!(check(&out, &["--save", path]).0, Some(0));
+    let saved = std::fs::read_to_string(&file).unwrap();
+    let runs = out.join("runs");
+    let mut lost = 0;
+    for entry in std::fs::read_dir(&runs).unwrap().map(Result::unwrap) {
+        if ssvm_bench::store::folder::read_file(&entry.path()).unwrap().solver() == "mp-bcfw" {
+            std::fs::remove_file(entry.path()).unwrap();
+            lost += 1;
+        }
+    }
+    assert!(lost > 0);
+    let (code, advice) = check(&out, &["--baseline", path]);
+    assert!(code == Some(2) && advice.contains("The folder lacks 1 cell of the baseline"), "{advice}");
+    assert!(!advice.contains("--update '"), "{advice}");
+    let (code, _) = check(&out, &["--baseline", path, "--update", "usps*"]);
+    assert!(code == Some(2) && std::fs::read_to_string(&file).unwrap() == saved, "a pattern removes nothing");
+    let (code, removed) = check(&out, &["--baseline", path, "--update", "usps-synth:n=30/mp-bcfw"]);
+    assert!(code == Some(0) && removed.contains("removed usps-synth:n=30/mp-bcfw"), "{removed}");
+}
