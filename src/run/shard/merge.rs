@@ -54,9 +54,15 @@ pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<Merged> {
         // Before the result exists, because it may be one of them.
         tops.iter().try_for_each(|top| stores_of(top).map(drop))?;
         // A merge that is refused leaves no empty folders.
-        let _new = NewFolders::make(&out.join("runs"))?;
+        let new = NewFolders::make(&out.join("runs"))?;
         // Locked before it is read: another merge may add to it until then.
-        let (store, _lock) = Store::create(out)?;
+        let (store, _lock) = match Store::create(out) {
+            Ok(locked) => locked,
+            Err(refused) => {
+                new.keep();
+                return Err(refused);
+            }
+        };
         tops.push(out);
         let mut merge = Merge::default();
         merge.open(&tops)?.iter().try_for_each(|store| merge.add_store(store))?;

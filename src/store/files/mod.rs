@@ -109,6 +109,11 @@ impl NewFolders {
         let missing = missing.map(Path::to_owned).collect();
         make_folder(folder).map(|()| Self(missing))
     }
+
+    /// Leaves them, because they belong to another process now.
+    pub fn keep(mut self) {
+        self.0.clear();
+    }
 }
 
 impl Drop for NewFolders {
