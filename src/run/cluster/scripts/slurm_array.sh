@@ -11,5 +11,7 @@
 
 cd §folder§ || exit 1
 shard=$((${1:-0} + SLURM_ARRAY_TASK_ID))
+# `cluster status` shows the last line of the log as the reason of a failure, so that lines must not be wrapped.
+export COLUMNS=10000
 # exec: the signal before the time limit goes to the program, which finishes its current runs and starts no more.
 exec §run§ --shard "$shard/§shards§"
