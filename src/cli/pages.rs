@@ -97,7 +97,7 @@ pub fn note_left_out(rows: &[&FigureRow], results: &Study, solvers: &[String]) {
     if !hidden.is_empty() {
         let names = hidden.into_iter().collect::<Vec<_>>().join(", ");
         note(&format!(
-            "note: the convergence figures do not show {names}, because no more than eight lines can be told apart; the figures of \
+            "note: the convergence figures do not show {names}, because no more than eight lines are distinct; the figures of \
              the league do, and `ssvm-bench figures RESULTS --only '*/SOLVER'` draws the solvers that it names"
         ));
     }

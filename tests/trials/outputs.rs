@@ -563,7 +563,7 @@ fn what_is_set_aside_replaces_nothing() {
     assert_eq!(kept, ["first", "second", "third"]);
 }
 
-/// Weights of sparse features have a second file: where there is none, or one of somebody else, the run does not begin.
+/// Weights of sparse features have a second file: where there is none, or one of another program, the run does not begin.
 fn weights_with_a_second_file_replace_nothing_and_are_no_stream() {
     let bench = Bench::new();
     fs::write(bench.path("wide.txt"), "1 3:1 20000000:1\n2 5:1\n").unwrap();
